@@ -16,58 +16,76 @@ const redacted = "[secret]"
 // Secret is a credential that cannot print itself. In the file it is "env:NAME", "file:PATH",
 // "credential:NAME" (a systemd credential), or the value itself.
 type Secret struct {
+	// held is a pointer to a pointer because fmt does not ask the methods of what lies in unexported fields:
+	// of this it can only print an address.
+	held **held
+}
+
+type held struct {
 	value  string
 	source string
 	err    error
 }
 
 // NewSecret wraps a value that did not come from the file.
-func NewSecret(value string) Secret { return Secret{value: value} }
+func NewSecret(value string) Secret { return Secret{wrap(&held{value: value})} }
+
+func wrap(h *held) **held { return &h }
 
 // UnmarshalText resolves a reference. An unresolved one is no error here, since its section may be unused:
 // the owner of the section asks Err.
 func (s *Secret) UnmarshalText(text []byte) error {
-	*s = Secret{source: string(text)}
-	kind, name, ok := strings.Cut(string(text), ":")
-	switch {
-	case ok && kind == "env":
-		if s.value = os.Getenv(name); s.value == "" {
-			s.err = fmt.Errorf("environment variable %s is not set", name)
-		}
-	case ok && kind == "file":
-		s.read(name)
-	case ok && kind == "credential":
-		dir := os.Getenv("CREDENTIALS_DIRECTORY")
-		if dir == "" {
-			s.err = fmt.Errorf("credential %q: there is no systemd credential directory", name)
-			return nil
-		}
-		s.read(filepath.Join(dir, filepath.Base(name)))
-	default:
-		s.value, s.source = string(text), ""
-	}
+	s.held = wrap(resolve(string(text)))
 	return nil
 }
 
-func (s *Secret) read(path string) {
-	text, err := os.ReadFile(path)
-	s.value = strings.TrimSpace(string(text))
-	switch {
-	case err != nil:
-		s.err = err
-	case s.value == "":
-		s.err = fmt.Errorf("%s is empty", path)
+func resolve(text string) *held {
+	kind, name, _ := strings.Cut(text, ":")
+	switch kind {
+	case "env":
+		if value := os.Getenv(name); value != "" {
+			return &held{value: value, source: text}
+		}
+		return &held{source: text, err: fmt.Errorf("environment variable %s is not set", name)}
+	case "file":
+		return fromFile(text, name)
+	case "credential":
+		dir := os.Getenv("CREDENTIALS_DIRECTORY")
+		if dir == "" {
+			return &held{source: text, err: fmt.Errorf("credential %q: there is no systemd credential directory", name)}
+		}
+		return fromFile(text, filepath.Join(dir, filepath.Base(name)))
 	}
+	return &held{value: text}
+}
+
+func fromFile(source, path string) *held {
+	text, err := os.ReadFile(path)
+	value := strings.TrimSpace(string(text))
+	if err == nil && value == "" {
+		err = fmt.Errorf("%s is empty", path)
+	}
+	return &held{value: value, source: source, err: err}
 }
 
 // Reveal returns the value, for the one place that sends it.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.held == nil {
+		return ""
+	}
+	return (*s.held).value
+}
 
 // Set reports whether a value or a reference was given at all.
-func (s Secret) Set() bool { return s.value != "" || s.source != "" }
+func (s Secret) Set() bool { return s.held != nil && (*s.held).value+(*s.held).source != "" }
 
 // Err says why a reference has no value.
-func (s Secret) Err() error { return s.err }
+func (s Secret) Err() error {
+	if s.held == nil {
+		return nil
+	}
+	return (*s.held).err
+}
 
 func (s Secret) String() string               { return redacted }
 func (s Secret) GoString() string             { return redacted }
@@ -129,5 +147,14 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes the duration as the file has it.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+// MarshalText writes the duration as the file has it: "10m", not "10m0s".
+func (d Duration) MarshalText() ([]byte, error) {
+	text := time.Duration(d).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return []byte(text), nil
+}
