@@ -94,7 +94,11 @@ func (f *file) sections() []config.Section {
 // load reads the text and gives the error without the path of the temporary directory.
 func (f *file) load(t testing.TB, text string) string {
 	t.Helper()
-	dir := t.TempDir()
+	return f.loadIn(t, t.TempDir(), text)
+}
+
+func (f *file) loadIn(t testing.TB, dir, text string) string {
+	t.Helper()
 	path := filepath.Join(dir, "pinch.toml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -220,8 +224,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add("[[model]]\nurl = \"\"\"\nx\"\"\"\n[[model]]\n'token' = 'a'\n[channels.telegram.accounts.\"a.b\"]\n")
 	f.Add("agent = {name = 'a', price = {input = 1}}\nmodel = [{}, {url = ''}]")
 	f.Add("\ufeffagent.\"n\\u0061me\" = 1\r\n[ agent . price ] # x\r\n")
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		got := defaults().load(t, text)
+		got := defaults().loadIn(t, dir, text)
 		for line := range strings.Lines(got) {
 			if strings.HasPrefix(line, "pinch.toml: ") && !strings.Contains(line, "TOML") {
 				t.Errorf("%q: no line for %q", text, line)
