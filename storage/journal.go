@@ -1,0 +1,120 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pinch/agent/session"
+	"pinch/channels"
+)
+
+// ErrAnswered says that a turn was committed before; nothing was changed.
+var ErrAnswered = errors.New("the turn was committed before")
+
+// Journal is the two full commits of a turn.
+type Journal struct{ scope }
+
+// Accept makes a batch durable and returns the rows that are new and admitted, in order. A batch without such rows
+// writes nothing.
+func (j Journal) Accept(ctx context.Context, batch []channels.Admitted) ([]session.Pending, error) {
+	var fresh []session.Pending
+	err := j.db.full(ctx, "accepting messages", func(tx *sql.Tx) error {
+		fresh = nil
+		for _, a := range batch {
+			if a.Decision.Verdict != channels.Admit {
+				continue
+			}
+			result, err := tx.ExecContext(ctx, `INSERT INTO inbox (agent, channel, event, body, at) VALUES (?, ?, ?, ?, ?)
+				ON CONFLICT (channel, event) DO NOTHING`, j.agent, a.Inbound.Channel, a.Inbound.Event, column{a}, at(time.Now()))
+			if err != nil {
+				return err
+			}
+			n, err := result.RowsAffected()
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				continue // accepted before
+			}
+			id, err := result.LastInsertId()
+			if err != nil {
+				return err
+			}
+			fresh = append(fresh, session.Pending{ID: id, Admitted: a})
+		}
+		if len(fresh) == 0 {
+			return errNothing
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fresh, nil
+}
+
+// Commit records a turn, marks its inbox rows answered and queues its parts. It returns ErrAnswered, and changes
+// nothing, when one of the rows is not waiting.
+func (j Journal) Commit(ctx context.Context, turn session.Turn) error {
+	if len(turn.Inbox) == 0 {
+		return fmt.Errorf("committing turn %d: it answers no inbox row", turn.ID)
+	}
+	return j.db.full(ctx, fmt.Sprintf("committing turn %d", turn.ID), func(tx *sql.Tx) error {
+		return errors.Join(j.answer(ctx, tx, turn), j.record(ctx, tx, turn.Key, turn.ID, turn.Entries),
+			j.spend(ctx, tx, turn), j.queue(ctx, tx, turn), j.touch(ctx, tx, turn))
+	})
+}
+
+func (j Journal) answer(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
+	state := 1
+	if turn.Error != "" {
+		state = 2
+	}
+	for _, id := range turn.Inbox {
+		err := one(ctx, tx, ErrAnswered, `UPDATE inbox SET state = ?, turn = ?, body = '' WHERE id = ? AND agent = ? AND state = 0`,
+			state, turn.ID, id, j.agent)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j Journal) spend(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
+	for _, c := range turn.Costs {
+		u := c.Usage
+		_, err := tx.ExecContext(ctx, `INSERT INTO usage (agent, turn, model, cause, prompt, cached, reply, prefill, decode, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, j.agent, turn.ID, c.Model, c.Cause, u.Prompt, u.Cached, u.Reply,
+			u.Prefill.Milliseconds(), u.Decode.Milliseconds(), at(turn.At))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j Journal) queue(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
+	for _, p := range turn.Parts {
+		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (agent, turn, channel, chat, topic, part, due) VALUES (?, ?, ?, ?, ?, ?, 0)`,
+			j.agent, turn.ID, p.Address.Channel, p.Address.Chat, p.Address.Topic, column{p})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j Journal) touch(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
+	var failed int64
+	if turn.Error != "" {
+		failed = turn.ID
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, address, turns, failed, about, updated) VALUES (?, ?, ?, 1, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET address = excluded.address, turns = turns + 1, failed = excluded.failed,
+		about = excluded.about, updated = excluded.updated`,
+		string(turn.Key), j.agent, column{turn.Address}, failed, column{turn.About}, at(turn.At))
+	return err
+}
