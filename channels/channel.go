@@ -84,3 +84,7 @@ func FailureOf(err error) *SendError {
 	}
 	return &SendError{Failure: Temporary, Err: err}
 }
+
+// UntilHeard is the time to which a part is put off whose reply window is closed: it waits until the person at its
+// address writes again.
+var UntilHeard = time.Unix(1<<33, 0)

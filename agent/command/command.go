@@ -4,8 +4,10 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -23,13 +25,12 @@ const (
 
 // Op is one operation.
 type Op struct {
-	Name    string          // one word: the slash command and, with CLI, the command-line word
+	Name    string          // one word: the slash command and the command-line word
 	Aliases []string        // other slash words
 	Doc     channels.Phrase // one line
 	Usage   string          // the arguments, such as "TOOL [ARGS]"; "" = takes none
 	Who     Authority
 	Now     bool // acts at once, past the lane that may be waiting
-	CLI     bool // offered on the command line
 	Run     func(context.Context, Call) (Result, error)
 }
 
@@ -47,6 +48,19 @@ type Result struct {
 	Text   string `json:"text"`
 	Data   any    `json:"data,omitempty"`
 	Failed bool   `json:"failed,omitempty"` // the command line exits with 1
+}
+
+// Print writes the result for a person, or as one line of JSON for a program.
+func (r Result) Print(w io.Writer, asJSON bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintln(w, r.Text)
+		return err
+	}
+	var v any = r
+	if r.Data != nil {
+		v = r.Data
+	}
+	return json.NewEncoder(w).Encode(v)
 }
 
 // UsageError is a call with wrong arguments; its text tells the right form.

@@ -26,6 +26,7 @@ type Epoch struct {
 	Tools  string // canonical JSON of the tools block
 	First  int64  // the first entry id that its prompts hold
 	Hash   string // of Head and Tools and First
+	Source string // identifies the settings and files that Head and Tools were made of
 	Reason string // why it began
 	Began  time.Time
 }
@@ -44,7 +45,8 @@ type Conversation struct {
 type Pending struct {
 	ID    int64
 	Turn  int64 // the turn that began with it; 0 = none yet
-	Tries int   // restarts that took it up before
+	Left  bool  // by an earlier process
+	Tries int   // restarts that took it up before this one
 	channels.Admitted
 }
 
@@ -57,6 +59,7 @@ type Turn struct {
 	Costs   []Cost          // one a round
 	Parts   []channels.Part // the reply, already split
 	Error   string          // "" = answered, else answered with this error
+	Source  string          // new Epoch.Source, when the turn itself changed workspace files; "" = as it was
 	Address channels.Address
 	About   channels.About
 	At      time.Time

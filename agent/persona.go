@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+
+	"pinch/agent/engine"
+	"pinch/agent/model"
+	"pinch/agent/prompt"
+	"pinch/agent/reflex"
+	"pinch/agent/tool"
+	"pinch/budget"
+	"pinch/channels"
+)
+
+// The values of agent.reflex.
+const (
+	ReflexFirst    = "first"
+	ReflexFallback = "fallback"
+	ReflexOff      = "off"
+)
+
+// Config is the [agent] section.
+type Config struct {
+	Name      string `toml:"name" doc:"what it calls itself"`
+	Workspace string `toml:"workspace" doc:"folder of SOUL.md, AGENTS.md, USER.md, IDENTITY.md, TOOLS.md, MEMORY.md; relative to the state directory"`
+	Language  string `toml:"language" doc:"of fixed sentences: auto, en or zh"`
+	Reflex    string `toml:"reflex" doc:"sentences that need no model: first, fallback or off"`
+	Rounds    int    `toml:"rounds" doc:"most model calls in one turn"`
+}
+
+// DefaultConfig is the section of an absent file.
+func DefaultConfig() Config {
+	return Config{Name: "Pinch", Workspace: "workspace", Language: "auto", Reflex: ReflexFirst, Rounds: 8}
+}
+
+// Validate checks the section.
+func (c Config) Validate() error {
+	switch {
+	case strings.TrimSpace(c.Name) == "":
+		return fmt.Errorf(`name is empty: write a name, such as "Pinch"`)
+	case c.Workspace == "":
+		return fmt.Errorf(`workspace is empty: write a folder, such as "workspace"`)
+	case c.Language != "auto" && c.Language != "en" && c.Language != "zh":
+		return fmt.Errorf(`language %q is not one of "auto", "en", "zh"`, c.Language)
+	case c.Reflex != ReflexFirst && c.Reflex != ReflexFallback && c.Reflex != ReflexOff:
+		return fmt.Errorf(`reflex %q is not one of "first", "fallback", "off"`, c.Reflex)
+	case c.Rounds < 2 || c.Rounds > 64:
+		return fmt.Errorf("rounds %d is out of range: 2 to 64, 8 is usual", c.Rounds)
+	}
+	return nil
+}
+
+// Persona is one configured agent.
+type Persona struct {
+	ID        string // as in conversation keys
+	Config    Config
+	Workspace *Workspace
+	Version   string
+	Board     string // what it runs on, for the head
+	Tools     tool.Set
+	Client    model.Client
+	Prober    model.Prober    // of the preferred model
+	Remedy    channels.Phrase // what to do when no model answers
+	Engine    *engine.Window
+	Reflexes  *reflex.Set
+
+	mu     sync.Mutex
+	window int // of the preferred model; 0 = not known yet
+}
+
+// language of fixed sentences for someone who wrote text.
+func (p *Persona) language(text string) string {
+	if p.Config.Language != "auto" {
+		return p.Config.Language
+	}
+	return channels.Language(text)
+}
+
+// plan is the budget of a turn. The window is asked of the preferred model until it answers once.
+func (p *Persona) plan(ctx context.Context) budget.Plan {
+	if p.known() == 0 {
+		if info, err := p.Prober.Probe(ctx); err == nil {
+			p.mu.Lock()
+			p.window = info.Window
+			p.mu.Unlock()
+		}
+	}
+	return p.guess()
+}
+
+// guess is the plan by what is known of the window, without asking anybody.
+func (p *Persona) guess() budget.Plan {
+	return budget.Split(cmp.Or(p.known(), defaultWindow), p.Config.Rounds)
+}
+
+const defaultWindow = 4096
+
+// known is the window of the preferred model as far as it told; 0 = not yet.
+func (p *Persona) known() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.window
+}
+
+// source identifies everything that a head is made of, so that a change from outside starts an epoch.
+func (p *Persona) source(private bool) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00%v\x00%x", p.Version, p.Board, p.Config.Name,
+		prompt.Tools(p.Tools.Specs(private)), private, p.Workspace.stamp(private))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// render makes a fresh head for a conversation, and says which files had to be cut.
+func (p *Persona) render(private bool, plan budget.Plan) (engine.Rendered, []prompt.Cut) {
+	tools := prompt.Tools(p.Tools.Specs(private))
+	head, cuts := prompt.Head(prompt.Spec{
+		Name: p.Config.Name, Board: p.Board, Tools: len(p.Tools.Specs(private)) > 0, Private: private,
+		Files: p.Workspace.read(), Tokens: plan.Head - budget.Tokens(tools),
+	})
+	return engine.Rendered{Head: head, Tools: tools}, cuts
+}

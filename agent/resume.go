@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pinch/agent/model"
+	"pinch/agent/session"
+)
+
+// resume continues a turn that an earlier process began and recorded up to a tool with an effect.
+func (a *Agent) resume(ctx context.Context, t *turn) (string, error) {
+	_, tail, err := a.store.Log.Tail(ctx, t.key)
+	if err != nil {
+		return "", fmt.Errorf("read the conversation: %w", err)
+	}
+	for _, e := range tail {
+		if e.Turn == t.row.Turn {
+			t.entries = append(t.entries, e)
+		}
+	}
+	t.recorded = len(t.entries)
+	t.about.Why = "restart"
+	t.plan = a.persona.plan(ctx)
+	if len(t.entries) == 0 {
+		return a.redo(ctx, t)
+	}
+	if err := a.settle(ctx, t); err != nil {
+		return "", err
+	}
+	if err := a.useAll(ctx, t, false); err != nil {
+		t.repair()
+		return "", err
+	}
+	return a.rounds(ctx, t)
+}
+
+// settle gives the calls that ran, or may have run, their results. What may have happened is not done again: the
+// model and the person are told.
+func (a *Agent) settle(ctx context.Context, t *turn) error {
+	records, err := a.store.Records.Of(ctx, t.row.ID)
+	if err != nil {
+		return fmt.Errorf("read what tools did: %w", err)
+	}
+	known := map[string]bool{}
+	for _, e := range t.entries {
+		known[e.Message.CallID] = true
+	}
+	for _, r := range records {
+		if known[r.Call] {
+			continue
+		}
+		text := r.Result
+		if !r.Done {
+			text = "unknown: Pinch was restarted while this ran. It may have happened. Check before you repeat it."
+			t.warnings = append(t.warnings, fmt.Sprintf(sayMayHave.In(t.language), r.Name, r.Arguments))
+		}
+		t.add(model.Message{Role: model.Tool, CallID: r.Call, Name: r.Name, Text: text})
+	}
+	return nil
+}
+
+// retry asks again what the last turn could not answer.
+func (a *Agent) retry(ctx context.Context, t *turn) (string, error) {
+	_, tail, err := a.store.Log.Tail(ctx, t.key)
+	if err != nil {
+		return "", fmt.Errorf("read the conversation: %w", err)
+	}
+	if !unanswered(tail) {
+		return sayNoRetry.In(t.language), nil
+	}
+	t.plan = a.persona.plan(ctx)
+	return a.rounds(ctx, t)
+}
+
+// do runs a tool that the owner names: "/do list", "/do read {"path":"SOUL.md"}". No model is asked.
+func (a *Agent) do(ctx context.Context, t *turn, args string) (string, error) {
+	name, rest, _ := strings.Cut(args, " ")
+	if name == "" || !t.row.Decision.Owner {
+		return fmt.Sprintf(sayDoUsage.In(t.language), strings.Join(a.persona.Tools.Names(), ", ")), nil
+	}
+	return a.use(ctx, t, model.ToolCall{ID: opDo, Name: name, Arguments: cmp.Or(strings.TrimSpace(rest), "{}")})
+}
+
+// redo tells how a /do of an earlier process ended. It is not run again.
+func (a *Agent) redo(ctx context.Context, t *turn) (string, error) {
+	records, err := a.store.Records.Of(ctx, t.row.ID)
+	if err != nil {
+		return "", fmt.Errorf("read what tools did: %w", err)
+	}
+	if len(records) == 0 {
+		return "", errors.New("the records of an open turn are missing")
+	}
+	r := records[len(records)-1]
+	if r.Done {
+		return r.Result, nil
+	}
+	return fmt.Sprintf(sayMayHave.In(t.language), r.Name, r.Arguments), nil
+}
+
+// unanswered reports whether a conversation ends with something that a model should answer.
+func unanswered(tail []session.Entry) bool {
+	if len(tail) == 0 {
+		return false
+	}
+	role := tail[len(tail)-1].Message.Role
+	return role == model.User || role == model.Tool
+}

@@ -1,0 +1,514 @@
+// Command pinch is a private assistant for a small board: it answers over Telegram and in a terminal, with a local
+// model or with none. This file is wiring only: flags, config, the parts, and running until a signal.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"pinch/agent"
+	"pinch/agent/command"
+	"pinch/agent/config"
+	"pinch/agent/engine"
+	"pinch/agent/memory"
+	"pinch/agent/model"
+	"pinch/agent/model/ollama"
+	"pinch/agent/reflex"
+	"pinch/agent/session"
+	"pinch/agent/tool"
+	"pinch/channels"
+	"pinch/channels/console"
+	"pinch/channels/qq"
+	"pinch/channels/telegram"
+	"pinch/channels/web"
+	"pinch/hw/host"
+	"pinch/storage"
+)
+
+// version is set when the binary is built.
+var version = "dev"
+
+// mainAgent is the id of the agent that [agent] configures.
+const mainAgent = "main"
+
+// The exit codes: 1 is a failure that was explained, 2 is a wrong command line.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+const usage = `Pinch: a private assistant on a small board.
+
+usage: pinch [--state DIR] COMMAND
+
+  run              serve all configured channels, until a signal
+  chat             talk in this terminal (or pipe lines in; --json, --session NAME)
+  context          what the next prompt would hold, in tokens
+  status           how things are
+  doctor           look for what is wrong, and what to do about it
+  config example   print every setting with its default
+  version          print the version
+
+The state directory holds pinch.toml, the database and the workspace. It is --state, else $PINCH_STATE, else
+$STATE_DIRECTORY, else that of the service on this machine, else ~/.pinch. context, status and doctor take --json.
+`
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// program is one start of pinch.
+type program struct {
+	state  string // the state directory
+	origin string // what chose it
+	out    io.Writer
+	err    io.Writer
+}
+
+func run(args []string) int {
+	p := &program{out: os.Stdout, err: os.Stderr}
+	flags := flag.NewFlagSet("pinch", flag.ContinueOnError)
+	flags.SetOutput(p.err)
+	flags.Usage = func() { fmt.Fprint(p.err, usage) }
+	state := flags.String("state", "", "state directory")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return exitUsage
+	}
+	name := flags.Arg(0)
+	if name == "version" {
+		fmt.Fprintln(p.out, "pinch", version)
+		return 0
+	}
+	if name == "" || name == "help" {
+		fmt.Fprint(p.err, usage)
+		return exitUsage * min(1, len(name)^4) // "help" was asked for
+	}
+	p.state, p.origin = stateDir(*state)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := p.do(ctx, name, flags.Args()[1:])
+	var wrong usageError
+	switch {
+	case errors.As(err, &wrong):
+		fmt.Fprintf(p.err, "pinch: %s\n", wrong)
+		return exitUsage
+	case errors.Is(err, errFound):
+		return exitFailed
+	case err != nil && ctx.Err() == nil:
+		fmt.Fprintf(p.err, "pinch: %v\n", err)
+		return exitFailed
+	}
+	return 0
+}
+
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// errFound is a doctor that found a failure, which it has told already.
+var errFound = errors.New("doctor found a failure")
+
+func (p *program) do(ctx context.Context, name string, args []string) error {
+	switch name {
+	case "run":
+		return p.serve(ctx)
+	case "chat":
+		return p.chat(ctx, args)
+	case "config":
+		if len(args) == 1 && args[0] == "example" {
+			_, err := io.WriteString(p.out, config.Example(defaults().sections()...))
+			return err
+		}
+		return usageError("write: pinch config example")
+	}
+	return p.operation(ctx, name, args)
+}
+
+// stateDir chooses the state directory and says by what.
+func stateDir(given string) (dir, origin string) {
+	if given != "" {
+		return given, "--state"
+	}
+	for _, name := range []string{"PINCH_STATE", "STATE_DIRECTORY"} {
+		if v := os.Getenv(name); v != "" {
+			return v, "$" + name
+		}
+	}
+	const service = "/var/lib/pinch"
+	if _, err := os.Stat(filepath.Join(service, "pinch.db")); err == nil {
+		return service, "the service on this machine"
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "."
+	}
+	return filepath.Join(home, ".pinch"), "home"
+}
+
+func (p *program) socket() string { return filepath.Join(p.state, "pinch.sock") }
+
+// logger writes to standard error: the service manager keeps it, a terminal sees warnings only.
+func (p *program) logger(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level}))
+}
+
+// serve is pinch run.
+func (p *program) serve(ctx context.Context) error {
+	log := p.logger(slog.LevelInfo)
+	h, err := p.build(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	return h.serve(ctx, p.socket(), log)
+}
+
+// chat is pinch chat: over the socket of a running service, else with the agent in this process.
+func (p *program) chat(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("pinch chat", flag.ContinueOnError)
+	flags.SetOutput(p.err)
+	asJSON := flags.Bool("json", false, "print one JSON object a reply")
+	name := flags.String("session", "main", "conversation")
+	if err := flags.Parse(args); err != nil {
+		return usageError("see pinch help")
+	}
+	o := console.Options{
+		In: os.Stdin, Out: p.out, Err: p.err, JSON: *asJSON, Terminal: console.Interactive() && !*asJSON,
+		Conversation: *name, Key: string(session.Named(mainAgent, *name)), History: filepath.Join(p.state, "history"),
+	}
+	client, err := web.Dial(p.socket())
+	if err == nil {
+		return console.Run(ctx, o, client, client)
+	}
+	if !errors.Is(err, web.ErrNotRunning) {
+		return err
+	}
+	h, err := p.build(ctx, p.logger(slog.LevelError))
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if o.Terminal {
+		fmt.Fprintln(p.err, h.greeting(ctx))
+	}
+	return h.chat(ctx, o)
+}
+
+// operation runs an operation of the table that the command line offers.
+func (p *program) operation(ctx context.Context, name string, args []string) error {
+	asJSON := len(args) > 0 && args[0] == "--json"
+	if asJSON {
+		args = args[1:]
+	}
+	call := command.Call{Name: name, Args: strings.Join(args, " "), Owner: true, Language: language()}
+	result, err := p.call(ctx, call)
+	if err != nil {
+		if errors.Is(err, command.ErrUnknown) {
+			return usageError(fmt.Sprintf("%q is not a command; pinch help lists them", name))
+		}
+		return err
+	}
+	if err := result.Print(p.out, asJSON); err != nil {
+		return err
+	}
+	if result.Failed {
+		return errFound
+	}
+	return nil
+}
+
+// call asks the running service, else runs the operation in this process.
+func (p *program) call(ctx context.Context, call command.Call) (command.Result, error) {
+	client, err := web.Dial(p.socket())
+	if err == nil {
+		return client.Call(ctx, call)
+	}
+	if !errors.Is(err, web.ErrNotRunning) {
+		return command.Result{}, err
+	}
+	h, err := p.build(ctx, p.logger(slog.LevelError))
+	if err != nil {
+		if call.Name == "doctor" && !errors.Is(err, storage.ErrLocked) {
+			return command.Diagnose([]command.Finding{{Name: "start", Level: command.Fail, Text: err.Error()}}), nil
+		}
+		return command.Result{}, err
+	}
+	defer h.close()
+	h.agent.Bind(h.table)
+	return h.agent.Call(ctx, call)
+}
+
+// settings are the sections of pinch.toml.
+type settings struct {
+	agent    agent.Config
+	models   []model.Config
+	telegram telegram.Config
+	qq       qq.Config
+	storage  storage.Config
+}
+
+func defaults() *settings {
+	s := &settings{
+		agent: agent.DefaultConfig(), models: make([]model.Config, 1), telegram: telegram.DefaultConfig(),
+		qq: qq.DefaultConfig(), storage: storage.DefaultConfig(),
+	}
+	s.models[0].Default()
+	return s
+}
+
+func (s *settings) sections() []config.Section {
+	return []config.Section{
+		{Name: "agent", Doc: "the assistant", Into: &s.agent},
+		{Name: "model", Doc: "a model, in order of preference", Into: &s.models},
+		{Name: "channels.telegram", Doc: "a Telegram bot", Into: &s.telegram},
+		{Name: "channels.qq", Doc: "a QQ bot (names are final; the channel comes later)", Into: &s.qq},
+		{Name: "storage", Doc: "what is kept on the disk", Into: &s.storage},
+	}
+}
+
+// house is everything that one process runs.
+type house struct {
+	db       *storage.DB
+	root     *os.Root
+	agent    *agent.Agent
+	local    *web.Channel
+	telegram []*telegram.Channel
+	models   []model.Prober
+	remedy   channels.Phrase
+	table    command.Table
+}
+
+func (h *house) close() {
+	h.root.Close()
+	h.db.Close()
+}
+
+// build reads the config, opens the state directory and joins the parts.
+func (p *program) build(ctx context.Context, log *slog.Logger) (*house, error) {
+	set := defaults()
+	if err := config.Load(filepath.Join(p.state, "pinch.toml"), set.sections()...); err != nil {
+		return nil, err
+	}
+	db, err := storage.Open(ctx, p.state, log)
+	if err != nil {
+		return nil, err
+	}
+	h := &house{db: db, local: web.New("console")}
+	if err := h.furnish(p, set, log); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
+	dir := set.agent.Workspace
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.state, dir)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the workspace: %w", err)
+	}
+	var err error
+	if h.root, err = os.OpenRoot(dir); err != nil {
+		return fmt.Errorf("open the workspace: %w", err)
+	}
+	rows := h.db.For(mainAgent)
+	persona, err := h.persona(set, rows, log)
+	if err != nil {
+		return err
+	}
+	allow := map[string][]string{}
+	for name, c := range set.telegram.All() {
+		h.telegram = append(h.telegram, telegram.New(name, c, log))
+		allow[name] = c.Allowed()
+	}
+	h.agent = agent.New(agent.Store{
+		Journal: rows.Journal, Inbox: rows.Inbox, Outbox: rows.Outbox, People: h.db.People(allow),
+		Conversations: rows.Conversations, Records: rows.Records, Log: rows.Log,
+	}, persona, log)
+
+	board := host.New("/")
+	checks := h.checks(p, set, board)
+	h.table = command.NewTable(h.agent.Operations(), memory.New(h.root, rows.Notes).Operations(), board.Operations(),
+		[]command.Op{h.agent.Status(checks), command.Doctor(checks)})
+	return nil
+}
+
+func (h *house) persona(set *settings, rows storage.Rows, log *slog.Logger) (*agent.Persona, error) {
+	tools, err := tool.NewSet(tool.Files(h.root)...)
+	if err != nil {
+		return nil, err
+	}
+	reflexes, err := reflex.New(reflex.Builtins(), reflex.Lists{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var clients []model.Named
+	for _, c := range set.models {
+		client, err := ollama.New(c, nil, log)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", c.Name, err)
+		}
+		clients = append(clients, model.Named{Name: c.Name, Client: client})
+		h.models = append(h.models, client)
+	}
+	first := set.models[0]
+	h.remedy = channels.Phrase{
+		EN: fmt.Sprintf("Nothing answers at %s: install Ollama from ollama.com there and run `ollama pull %s`.", first.URL, first.Model),
+		ZH: fmt.Sprintf("%s 没有响应：请在那里安装 Ollama（ollama.com），并运行 `ollama pull %s`。", first.URL, first.Model),
+	}
+	return &agent.Persona{
+		ID: mainAgent, Config: set.agent, Workspace: agent.NewWorkspace(h.root), Version: version,
+		Board: host.New("/").Model(), Tools: tools, Client: model.Fallback(clients...), Prober: h.models[0],
+		Remedy: h.remedy, Engine: engine.NewWindow(rows.Log), Reflexes: reflexes,
+	}, nil
+}
+
+// serve runs every channel and the socket until ctx ends.
+func (h *house) serve(ctx context.Context, socket string, log *slog.Logger) error {
+	list := []channels.Channel{h.local}
+	for _, t := range h.telegram {
+		list = append(list, t)
+	}
+	h.agent.Bind(h.table, list...)
+	return together(ctx, h.agent.Serve,
+		func(ctx context.Context) error { return web.Serve(ctx, socket, h.local, h.agent, log) })
+}
+
+// chat runs the agent for one terminal.
+func (h *house) chat(ctx context.Context, o console.Options) error {
+	h.agent.Bind(h.table, h.local)
+	ctx, leave := context.WithCancel(ctx)
+	return together(ctx, h.agent.Serve, func(ctx context.Context) error {
+		defer leave()
+		return console.Run(ctx, o, h.local, h.agent)
+	})
+}
+
+// together runs functions until all have returned; the first error ends the others and is returned.
+func together(ctx context.Context, list ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	var first error
+	var once sync.Once
+	for _, f := range list {
+		group.Go(func() {
+			if err := f(ctx); err != nil {
+				once.Do(func() { first = err })
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	return first
+}
+
+// checks are what status and doctor look at.
+func (h *house) checks(p *program, set *settings, board host.Host) []command.Check {
+	checks := []command.Check{
+		{Name: "state", Run: func(ctx context.Context) command.Finding { return p.checkState(ctx, set.storage) }},
+		{Name: "clock", Run: func(context.Context) command.Finding { return checkClock(board) }},
+		{Name: "board", Run: func(ctx context.Context) command.Finding { return checkBoard(ctx, board) }},
+	}
+	for i, c := range set.models {
+		checks = append(checks, command.Check{Name: "model " + c.Name, Run: func(ctx context.Context) command.Finding {
+			return checkModel(ctx, c, h.models[i])
+		}})
+	}
+	for _, t := range h.telegram {
+		checks = append(checks, command.Check{Name: t.Name(), Run: func(ctx context.Context) command.Finding {
+			text, err := t.Check(ctx)
+			if err != nil {
+				return command.Finding{Level: command.Fail, Text: err.Error(), Remedy: t.State()}
+			}
+			return command.Finding{Level: command.OK, Text: text}
+		}})
+	}
+	return checks
+}
+
+func (p *program) checkState(ctx context.Context, c storage.Config) command.Finding {
+	info, err := storage.Check(ctx, p.state)
+	used := info.Database + info.Log
+	switch {
+	case err != nil:
+		return command.Finding{Level: command.Fail, Text: err.Error()}
+	case info.Problem != "":
+		return command.Finding{Level: command.Fail, Text: "the database is damaged: " + info.Problem, Remedy: "keep a copy of " + p.state + " before anything else"}
+	case used > int64(float64(c.Budget)*c.HighWater):
+		return command.Finding{Level: command.Warn, Text: fmt.Sprintf("%s (from %s) holds %.1f MB of %v", p.state, p.origin, float64(used)/1e6, c.Budget), Remedy: "raise storage.disk_budget"}
+	}
+	return command.Finding{Level: command.OK, Text: fmt.Sprintf("%s (from %s), %.1f MB of %v", p.state, p.origin, float64(used)/1e6, c.Budget)}
+}
+
+func checkClock(board host.Host) command.Finding {
+	now := time.Now()
+	if !board.ClockSet(now) {
+		return command.Finding{Level: command.Warn, Text: "the clock says " + now.Format(time.RFC3339), Remedy: "connect the network once, or set it: sudo date -s '2026-12-01 12:00'"}
+	}
+	return command.Finding{Level: command.OK, Text: now.Format(time.RFC3339)}
+}
+
+func checkBoard(ctx context.Context, board host.Host) command.Finding {
+	reading, err := board.Read(ctx)
+	if err != nil {
+		return command.Finding{Level: command.Warn, Text: board.Model() + ": " + err.Error()}
+	}
+	return command.Finding{Level: command.OK, Text: board.Model() + ": " + reading.String()}
+}
+
+func checkModel(ctx context.Context, c model.Config, prober model.Prober) command.Finding {
+	info, err := prober.Probe(ctx)
+	switch {
+	case errors.Is(err, model.ErrNotFound):
+		return command.Finding{Level: command.Warn, Text: err.Error(), Remedy: "ollama pull " + c.Model}
+	case err != nil:
+		return command.Finding{Level: command.Warn, Text: err.Error(), Remedy: "Pinch works without it, by its reflexes"}
+	case !info.Tools:
+		return command.Finding{Level: command.Warn, Text: fmt.Sprintf("%s, window %d, but it cannot use tools", info.Model, info.Window), Remedy: "choose one that can, such as qwen3:1.7b"}
+	}
+	return command.Finding{Level: command.OK, Text: fmt.Sprintf("%s at %s, window %d", info.Model, c.URL, info.Window)}
+}
+
+// greeting is the line above a terminal chat: whether a model is there, and what to do when none is.
+func (h *house) greeting(ctx context.Context) string {
+	info, err := h.models[0].Probe(ctx)
+	if err != nil {
+		return h.remedy.In(language()) + " " + greetWithout.In(language())
+	}
+	return fmt.Sprintf(greetWith.In(language()), info.Model, info.Window)
+}
+
+var (
+	greetWith    = channels.Phrase{EN: "Model %s, %d tokens of window. /help lists commands, Ctrl-D leaves.", ZH: "模型 %s，窗口 %d token。/help 列出命令，Ctrl-D 退出。"}
+	greetWithout = channels.Phrase{EN: "Until then I answer by myself: try “help”. Ctrl-D leaves.", ZH: "在那之前我可以直接回答一些话：试试“帮助”。Ctrl-D 退出。"}
+)
+
+// language of the fixed sentences on the command line.
+func language() string {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			if strings.HasPrefix(v, "zh") {
+				return "zh"
+			}
+			break
+		}
+	}
+	return "en"
+}
