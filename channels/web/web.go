@@ -15,9 +15,6 @@ import (
 	"pinch/channels"
 )
 
-// Away is how long Send asks to wait where nobody listens. OnListen tells earlier when somebody does.
-const Away = time.Hour
-
 const (
 	patience  = 2 * time.Second  // of Send with a listener that does not take a part
 	heartbeat = 15 * time.Second // between signs of life in a silent stream
@@ -30,13 +27,10 @@ var ErrStopping = errors.New("pinch is stopping: the message is kept and will be
 
 // Channel is the chat of those who sit at this machine. Whoever can call Say is the owner.
 //
-// A reply is delivered when a listener has shown it. Where nobody listens to its conversation, Send fails for
-// Away, so the part stays in the outbox; the next Say in that conversation calls OnListen and hears it first.
+// A reply is delivered when a listener has shown it. Where nobody listens to its conversation (the terminal was
+// closed or killed), Send fails with WindowClosed: the part stays in the outbox, and the next Say in that
+// conversation reopens it by its message and hears it before its own reply.
 type Channel struct {
-	// OnListen, if set before Run, is told that somebody begins to listen: parts put off for Away can go now.
-	// It must not block.
-	OnListen func(channels.Address)
-
 	name   string
 	accept channels.Accept
 	ready  chan struct{} // closed when accept is set
@@ -80,13 +74,9 @@ func (c *Channel) say(ctx context.Context, m channels.Message, show func(channel
 	if m.ID == "" {
 		m.ID = rand.Text()
 	}
-	in := c.inbound(m)
 	l := c.listen(m.Conversation)
 	defer c.leave(l)
-	if c.OnListen != nil {
-		c.OnListen(in.Address())
-	}
-	if err := c.accept(ctx, []channels.Inbound{in}); err != nil {
+	if err := c.accept(ctx, []channels.Inbound{c.inbound(m)}); err != nil {
 		return fmt.Errorf("taking the message: %w", err)
 	}
 	tick := time.NewTicker(heartbeat)
@@ -144,24 +134,30 @@ func (c *Channel) inbound(m channels.Message) channels.Inbound {
 }
 
 // Send gives a part to those who listen to its conversation and returns when one of them has shown it. It waits
-// two seconds at most; a part that was shown after that is not shown again to the same listener.
+// two seconds at most; a part that is shown after that is not shown again to the same listener.
 func (c *Channel) Send(ctx context.Context, part channels.Part) (string, error) {
 	results := c.deliver(part)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+	late := errors.New("the terminal is too slow")
 	for range cap(results) {
+		shown := false
 		select {
-		case shown := <-results:
-			if shown {
-				return "", nil
-			}
+		case shown = <-results:
 		case <-timer.C:
-			return "", &channels.SendError{Failure: channels.Temporary, Err: errors.New("the terminal is too slow")}
+			return "", &channels.SendError{Failure: channels.Temporary, Err: late}
 		case <-ctx.Done():
-			return "", &channels.SendError{Failure: channels.Temporary, Err: ctx.Err()}
+			select {
+			case shown = <-results: // it was shown and then we were stopped: once is enough
+			default:
+				return "", &channels.SendError{Failure: channels.Temporary, Err: ctx.Err()}
+			}
+		}
+		if shown {
+			return "", nil
 		}
 	}
-	return "", &channels.SendError{Failure: channels.Temporary, After: Away, Err: errors.New("nobody listens")}
+	return "", &channels.SendError{Failure: channels.WindowClosed, Err: errors.New("nobody listens")}
 }
 
 // Show tells the listeners of a conversation how a turn stands. It never blocks.
