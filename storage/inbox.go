@@ -8,6 +8,8 @@ import (
 	"pinch/agent/session"
 )
 
+const pendingSQL = `SELECT id, turn, tries, body FROM inbox WHERE state = 0 AND agent = ? ORDER BY id`
+
 // Inbox is the accepted messages that are not answered yet.
 type Inbox struct{ scope }
 
@@ -16,7 +18,7 @@ func (i Inbox) Pending(ctx context.Context) ([]session.Pending, error) {
 	scan := func(rows *sql.Rows, p *session.Pending) error {
 		return rows.Scan(&p.ID, &p.Turn, &p.Tries, column{&p.Admitted})
 	}
-	all, err := query(ctx, i.db, scan, `SELECT id, turn, tries, body FROM inbox WHERE state = 0 AND agent = ? ORDER BY id`, i.agent)
+	all, err := query(ctx, i.db, scan, pendingSQL, i.agent)
 	if err != nil {
 		return nil, fmt.Errorf("reading waiting messages: %w", explain(i.db.dir, err))
 	}

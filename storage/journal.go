@@ -14,6 +14,8 @@ import (
 // ErrAnswered says that a turn was committed before; nothing was changed.
 var ErrAnswered = errors.New("the turn was committed before")
 
+const answerSQL = `UPDATE inbox SET state = ?, turn = ?, body = '' WHERE id = ? AND agent = ? AND state = 0`
+
 // Journal is the two full commits of a turn.
 type Journal struct{ scope }
 
@@ -63,8 +65,12 @@ func (j Journal) Commit(ctx context.Context, turn session.Turn) error {
 		return fmt.Errorf("committing turn %d: it answers no inbox row", turn.ID)
 	}
 	return j.db.full(ctx, fmt.Sprintf("committing turn %d", turn.ID), func(tx *sql.Tx) error {
-		return errors.Join(j.answer(ctx, tx, turn), j.record(ctx, tx, turn.Key, turn.ID, turn.Entries),
-			j.spend(ctx, tx, turn), j.queue(ctx, tx, turn), j.touch(ctx, tx, turn))
+		for _, step := range []func(context.Context, *sql.Tx, session.Turn) error{j.answer, j.say, j.spend, j.queue, j.touch} {
+			if err := step(ctx, tx, turn); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -74,13 +80,15 @@ func (j Journal) answer(ctx context.Context, tx *sql.Tx, turn session.Turn) erro
 		state = 2
 	}
 	for _, id := range turn.Inbox {
-		err := one(ctx, tx, ErrAnswered, `UPDATE inbox SET state = ?, turn = ?, body = '' WHERE id = ? AND agent = ? AND state = 0`,
-			state, turn.ID, id, j.agent)
-		if err != nil {
+		if err := one(ctx, tx, ErrAnswered, answerSQL, state, turn.ID, id, j.agent); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (j Journal) say(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
+	return j.record(ctx, tx, turn.Key, turn.ID, turn.Entries)
 }
 
 func (j Journal) spend(ctx context.Context, tx *sql.Tx, turn session.Turn) error {

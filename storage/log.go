@@ -8,6 +8,13 @@ import (
 	"pinch/agent/session"
 )
 
+const (
+	epochSQL = `SELECT id, key, head, tools, first, hash, reason, began
+		FROM epochs WHERE key = ? AND agent = ? ORDER BY id DESC LIMIT 1`
+	entriesSQL = `SELECT id, turn, message, tokens, at
+		FROM entries WHERE key = ? AND agent = ? AND id >= ? ORDER BY id`
+)
+
 // Log is the stored tail of conversations.
 type Log struct{ scope }
 
@@ -16,7 +23,7 @@ type Log struct{ scope }
 func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []session.Entry, error) {
 	epochs, err := query(ctx, l.db, func(rows *sql.Rows, e *session.Epoch) error {
 		return rows.Scan(&e.ID, &e.Key, &e.Head, &e.Tools, &e.First, &e.Hash, &e.Reason, stamp{&e.Began})
-	}, `SELECT id, key, head, tools, first, hash, reason, began FROM epochs WHERE key = ? AND agent = ? ORDER BY id DESC LIMIT 1`, string(key), l.agent)
+	}, epochSQL, string(key), l.agent)
 	if err != nil {
 		return session.Epoch{}, nil, fmt.Errorf("reading the epoch: %w", explain(l.db.dir, err))
 	}
@@ -26,7 +33,7 @@ func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []sessio
 	}
 	entries, err := query(ctx, l.db, func(rows *sql.Rows, e *session.Entry) error {
 		return rows.Scan(&e.ID, &e.Turn, column{&e.Message}, &e.Tokens, stamp{&e.At})
-	}, `SELECT id, turn, message, tokens, at FROM entries WHERE key = ? AND agent = ? AND id >= ? ORDER BY id`, string(key), l.agent, epoch.First)
+	}, entriesSQL, string(key), l.agent, epoch.First)
 	if err != nil {
 		return session.Epoch{}, nil, fmt.Errorf("reading the conversation: %w", explain(l.db.dir, err))
 	}

@@ -9,6 +9,11 @@ import (
 	"pinch/channels"
 )
 
+const sentSQL = `UPDATE outbox SET state = 1, platform = ?, part = '' WHERE id = ? AND agent = ? AND state = 0`
+
+const dueSQL = `SELECT part, id, turn, tries, chat, topic, due FROM outbox WHERE id IN
+		(SELECT min(id) FROM outbox WHERE state = 0 AND agent = ? AND channel = ? GROUP BY chat, topic) ORDER BY id`
+
 // Outbox is the parts that are committed and not yet accepted by their channel.
 type Outbox struct{ scope }
 
@@ -26,8 +31,7 @@ func (o Outbox) Due(ctx context.Context, channel string, now time.Time) (due []c
 		p := &h.part
 		return rows.Scan(column{p}, &p.ID, &p.Turn, &p.Tries, &p.Address.Chat, &p.Address.Topic, stamp{&h.due})
 	}
-	heads, err := query(ctx, o.db, scan, `SELECT part, id, turn, tries, chat, topic, due FROM outbox WHERE id IN
-		(SELECT min(id) FROM outbox WHERE state = 0 AND agent = ? AND channel = ? GROUP BY chat, topic) ORDER BY id`, o.agent, channel)
+	heads, err := query(ctx, o.db, scan, dueSQL, o.agent, channel)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("reading waiting replies: %w", explain(o.db.dir, err))
 	}
@@ -44,7 +48,7 @@ func (o Outbox) Due(ctx context.Context, channel string, now time.Time) (due []c
 
 // Sent marks a part as accepted under the platform's id. Survives SIGKILL when it returns.
 func (o Outbox) Sent(ctx context.Context, part int64, id string) error {
-	return o.update(ctx, part, `UPDATE outbox SET state = 1, platform = ?, part = '' WHERE id = ? AND agent = ? AND state = 0`, id)
+	return o.update(ctx, part, sentSQL, id)
 }
 
 // Defer puts a part off and counts the try; a zero time gives it up, so that the next part of its address may go.

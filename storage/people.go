@@ -9,6 +9,8 @@ import (
 	"pinch/channels"
 )
 
+const seenSQL = `SELECT 1 FROM inbox WHERE channel = ? AND event = ?`
+
 // People knows who may speak.
 type People struct {
 	db    *DB
@@ -25,7 +27,7 @@ func (p People) Facts(ctx context.Context, in channels.Inbound) (channels.Facts,
 	f := channels.Facts{Allowed: in.Sender.ID != "" && slices.Contains(ids, in.Sender.ID)}
 	f.Owner = in.Channel == "console" || f.Allowed && len(ids) == 1
 	scan := func(rows *sql.Rows, seen *bool) error { return rows.Scan(seen) }
-	seen, err := query(ctx, p.db, scan, `SELECT 1 FROM inbox WHERE channel = ? AND event = ?`, in.Channel, in.Event)
+	seen, err := query(ctx, p.db, scan, seenSQL, in.Channel, in.Event)
 	if err != nil {
 		return channels.Facts{}, fmt.Errorf("looking up a message: %w", explain(p.db.dir, err))
 	}

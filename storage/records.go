@@ -9,6 +9,13 @@ import (
 	"pinch/agent/session"
 )
 
+const tieSQL = `UPDATE inbox SET turn = ? WHERE id = ? AND agent = ? AND state = 0`
+
+const resultSQL = `UPDATE tool_records SET done = 1, result = ? WHERE turn = ? AND call = ? AND agent = ? AND done = 0`
+
+const recordsSQL = `SELECT turn, call, name, arguments, done, result, at FROM tool_records
+		WHERE turn = ? AND agent = ? ORDER BY id`
+
 // Records is the durable log of calls that have an effect.
 type Records struct{ scope }
 
@@ -18,7 +25,7 @@ func (r Records) Before(ctx context.Context, p session.Progress) error {
 	return r.db.full(ctx, fmt.Sprintf("recording a call of turn %d", p.Turn), func(tx *sql.Tx) error {
 		for _, id := range p.Inbox {
 			err := one(ctx, tx, fmt.Errorf("message %d is not waiting", id),
-				`UPDATE inbox SET turn = ? WHERE id = ? AND agent = ? AND state = 0`, p.Turn, id, r.agent)
+				tieSQL, p.Turn, id, r.agent)
 			if err != nil {
 				return err
 			}
@@ -34,7 +41,7 @@ func (r Records) Before(ctx context.Context, p session.Progress) error {
 func (r Records) After(ctx context.Context, turn int64, call, result string) error {
 	return r.db.light(ctx, fmt.Sprintf("recording a result of turn %d", turn), func(tx *sql.Tx) error {
 		return one(ctx, tx, fmt.Errorf("call %q has no open intent", call),
-			`UPDATE tool_records SET done = 1, result = ? WHERE turn = ? AND call = ? AND agent = ? AND done = 0`,
+			resultSQL,
 			result, turn, call, r.agent)
 	})
 }
@@ -44,8 +51,7 @@ func (r Records) Of(ctx context.Context, turn int64) ([]session.ToolRecord, erro
 	scan := func(rows *sql.Rows, v *session.ToolRecord) error {
 		return rows.Scan(&v.Turn, &v.Call, &v.Name, &v.Arguments, &v.Done, &v.Result, stamp{&v.At})
 	}
-	all, err := query(ctx, r.db, scan, `SELECT turn, call, name, arguments, done, result, at FROM tool_records
-		WHERE turn = ? AND agent = ? ORDER BY id`, turn, r.agent)
+	all, err := query(ctx, r.db, scan, recordsSQL, turn, r.agent)
 	if err != nil {
 		return nil, fmt.Errorf("reading the calls of turn %d: %w", turn, explain(r.db.dir, err))
 	}
