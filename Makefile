@@ -1,0 +1,30 @@
+# Every target installs what it lacks. The work is done by the scripts under packaging/.
+.PHONY: build run test bench lint fuzz arm64 armv7 armv6 size clean
+
+build:
+	@packaging/build.sh </dev/null
+
+run: build
+	@bin/pinch chat
+
+test:
+	@packaging/test.sh
+
+bench: build
+	@packaging/need.sh test
+	@packaging/go.sh test -run '^$$' -bench . ./...
+
+lint:
+	@packaging/lint.sh
+
+fuzz:
+	@packaging/fuzz.sh
+
+arm64 armv7 armv6:
+	@packaging/build.sh $@
+
+size:
+	@packaging/size.sh
+
+clean:
+	rm -rf bin dist
