@@ -65,7 +65,8 @@ func (j Journal) Commit(ctx context.Context, turn session.Turn) error {
 		return fmt.Errorf("committing turn %d: it answers no inbox row", turn.ID)
 	}
 	return j.db.full(ctx, fmt.Sprintf("committing turn %d", turn.ID), func(tx *sql.Tx) error {
-		for _, step := range []func(context.Context, *sql.Tx, session.Turn) error{j.answer, j.say, j.spend, j.queue, j.touch} {
+		steps := []func(context.Context, *sql.Tx, session.Turn) error{j.answer, j.say, j.spend, j.queue, j.touch}
+		for _, step := range steps {
 			if err := step(ctx, tx, turn); err != nil {
 				return err
 			}
@@ -106,8 +107,8 @@ func (j Journal) spend(ctx context.Context, tx *sql.Tx, turn session.Turn) error
 
 func (j Journal) queue(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
 	for _, p := range turn.Parts {
-		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (agent, turn, channel, chat, topic, part, due) VALUES (?, ?, ?, ?, ?, ?, 0)`,
-			j.agent, turn.ID, p.Address.Channel, p.Address.Chat, p.Address.Topic, column{p})
+		_, err := tx.ExecContext(ctx, `INSERT INTO outbox (agent, turn, channel, chat, topic, part, due)
+			VALUES (?, ?, ?, ?, ?, ?, 0)`, j.agent, turn.ID, p.Address.Channel, p.Address.Chat, p.Address.Topic, column{p})
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,8 @@ func (j Journal) touch(ctx context.Context, tx *sql.Tx, turn session.Turn) error
 	if turn.Error != "" {
 		failed = turn.ID
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, address, turns, failed, about, updated) VALUES (?, ?, ?, 1, ?, ?, ?)
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, address, turns, failed, about, updated)
+		VALUES (?, ?, ?, 1, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET address = excluded.address, turns = turns + 1, failed = excluded.failed,
 		about = excluded.about, updated = excluded.updated`,
 		string(turn.Key), j.agent, column{turn.Address}, failed, column{turn.About}, at(turn.At))

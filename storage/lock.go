@@ -25,7 +25,8 @@ func takeLock(dir string) (*os.File, error) {
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		holder, _ := os.ReadFile(path) // without the id the sentence still says enough
-		err = fmt.Errorf("%w: process %s has %s; stop it first, or choose another directory", ErrLocked, strings.TrimSpace(string(holder)), dir)
+		err = fmt.Errorf("%w: process %s has %s; stop it first, or choose another directory",
+			ErrLocked, strings.TrimSpace(string(holder)), dir)
 	case err != nil:
 		err = fmt.Errorf("locking %s; the state directory must be on a disk with file locks: %w", path, err)
 	default:

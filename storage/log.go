@@ -43,8 +43,8 @@ func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []sessio
 // NewEpoch stores an epoch as the conversation's current one and returns it with its id. Survives SIGKILL.
 func (l Log) NewEpoch(ctx context.Context, epoch session.Epoch) (session.Epoch, error) {
 	err := l.db.light(ctx, "storing an epoch", func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO epochs (agent, key, head, tools, first, hash, reason, began) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			l.agent, string(epoch.Key), epoch.Head, epoch.Tools, epoch.First, epoch.Hash, epoch.Reason, at(epoch.Began))
+		result, err := tx.ExecContext(ctx, `INSERT INTO epochs (agent, key, head, tools, first, hash, reason, began)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, l.agent, string(epoch.Key), epoch.Head, epoch.Tools, epoch.First, epoch.Hash, epoch.Reason, at(epoch.Began))
 		if err != nil {
 			return err
 		}
@@ -57,8 +57,8 @@ func (l Log) NewEpoch(ctx context.Context, epoch session.Epoch) (session.Epoch, 
 // record appends entries to a conversation.
 func (s scope) record(ctx context.Context, tx *sql.Tx, key session.Key, turn int64, entries []session.Entry) error {
 	for _, e := range entries {
-		_, err := tx.ExecContext(ctx, `INSERT INTO entries (agent, key, turn, message, tokens, at) VALUES (?, ?, ?, ?, ?, ?)`,
-			s.agent, string(key), turn, column{e.Message}, e.Tokens, at(e.At))
+		_, err := tx.ExecContext(ctx, `INSERT INTO entries (agent, key, turn, message, tokens, at)
+			VALUES (?, ?, ?, ?, ?, ?)`, s.agent, string(key), turn, column{e.Message}, e.Tokens, at(e.At))
 		if err != nil {
 			return err
 		}

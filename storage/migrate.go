@@ -25,7 +25,8 @@ func migrate(ctx context.Context, db *sql.DB, log *slog.Logger) error {
 		return err
 	}
 	if version > len(names) {
-		return fmt.Errorf("it was written by a newer Pinch (schema %d, this one knows %d); install that version again, or restore the backup from before it", version, len(names))
+		return fmt.Errorf("it was written by a newer Pinch (schema %d, this one knows %d); install that version again, "+
+			"or restore the backup from before it", version, len(names))
 	}
 	for i, name := range names[version:] {
 		if err := step(ctx, db, name, version+i+1); err != nil {

@@ -42,7 +42,8 @@ func (n Notes) Sync(ctx context.Context, mark string, notes []session.Note, term
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO notes_mark (agent, mark) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET mark = excluded.mark`, n.agent, mark)
+		_, err := tx.ExecContext(ctx, `INSERT INTO notes_mark (agent, mark) VALUES (?, ?)
+			ON CONFLICT (agent) DO UPDATE SET mark = excluded.mark`, n.agent, mark)
 		return err
 	})
 }
@@ -66,7 +67,8 @@ func (n Notes) dropFrom(ctx context.Context, tx *sql.Tx, line int) error {
 }
 
 func (n Notes) add(ctx context.Context, tx *sql.Tx, note session.Note, terms string) error {
-	result, err := tx.ExecContext(ctx, `INSERT INTO notes (agent, line, text, terms) VALUES (?, ?, ?, ?)`, n.agent, note.Line, note.Text, terms)
+	result, err := tx.ExecContext(ctx, `INSERT INTO notes (agent, line, text, terms) VALUES (?, ?, ?, ?)`,
+		n.agent, note.Line, note.Text, terms)
 	if err != nil {
 		return err
 	}

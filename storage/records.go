@@ -24,15 +24,13 @@ type Records struct{ scope }
 func (r Records) Before(ctx context.Context, p session.Progress) error {
 	return r.db.full(ctx, fmt.Sprintf("recording a call of turn %d", p.Turn), func(tx *sql.Tx) error {
 		for _, id := range p.Inbox {
-			err := one(ctx, tx, fmt.Errorf("message %d is not waiting", id),
-				tieSQL, p.Turn, id, r.agent)
-			if err != nil {
+			if err := one(ctx, tx, fmt.Errorf("message %d is not waiting", id), tieSQL, p.Turn, id, r.agent); err != nil {
 				return err
 			}
 		}
 		i := p.Intent
-		_, err := tx.ExecContext(ctx, `INSERT INTO tool_records (agent, turn, call, name, arguments, at) VALUES (?, ?, ?, ?, ?, ?)`,
-			r.agent, p.Turn, i.Call, i.Name, i.Arguments, at(i.At))
+		_, err := tx.ExecContext(ctx, `INSERT INTO tool_records (agent, turn, call, name, arguments, at)
+			VALUES (?, ?, ?, ?, ?, ?)`, r.agent, p.Turn, i.Call, i.Name, i.Arguments, at(i.At))
 		return errors.Join(err, r.record(ctx, tx, p.Key, p.Turn, p.Entries))
 	})
 }
@@ -41,8 +39,7 @@ func (r Records) Before(ctx context.Context, p session.Progress) error {
 func (r Records) After(ctx context.Context, turn int64, call, result string) error {
 	return r.db.light(ctx, fmt.Sprintf("recording a result of turn %d", turn), func(tx *sql.Tx) error {
 		return one(ctx, tx, fmt.Errorf("call %q has no open intent", call),
-			resultSQL,
-			result, turn, call, r.agent)
+			resultSQL, result, turn, call, r.agent)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -39,8 +40,7 @@ func connect(path, mode, settings string) *sql.DB {
 		_, err := conn.Exec(settings, nil)
 		return err
 	}
-	uri := url.URL{Scheme: "file", OmitHost: true, Path: path,
-		RawQuery: "mode=" + mode + "&_busy_timeout=5000&_txlock=" + map[string]string{"rw": "immediate", "ro": "deferred"}[mode]}
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_busy_timeout=5000&mode=" + mode}
 	return sql.OpenDB(connector{&sqlite3.SQLiteDriver{ConnectHook: hook}, uri.String()})
 }
 
@@ -104,20 +104,19 @@ func explain(dir string, err error) error {
 	var e sqlite3.Error
 	errors.As(err, &e)
 	is := func(codes ...error) bool {
-		for _, code := range codes {
-			if errors.Is(err, code) || e.Code != 0 && errors.Is(e.Code, code) || e.SystemErrno != 0 && errors.Is(e.SystemErrno, code) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(codes, func(code error) bool {
+			return errors.Is(err, code) || errors.Is(e.Code, code) || errors.Is(e.SystemErrno, code)
+		})
 	}
 	switch {
 	case is(sqlite3.ErrFull, unix.ENOSPC, unix.EDQUOT):
 		return fmt.Errorf("the disk that holds %s is full; free some space there: %w", dir, err)
 	case is(sqlite3.ErrCorrupt, sqlite3.ErrNotADB):
-		return fmt.Errorf("%s in %s is damaged; stop Pinch, put a backup in its place, or move it away to begin with an empty one: %w", fileName, dir, err)
-	case is(sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrPerm, unix.EACCES, unix.EPERM, unix.EROFS, unix.ENOTDIR):
-		return fmt.Errorf("%s cannot be written; check its owner and permissions and that the disk is not read-only, or choose another directory: %w", dir, err)
+		return fmt.Errorf("%s in %s is damaged; stop Pinch, put a backup in its place, or move it away to begin "+
+			"with an empty one: %w", fileName, dir, err)
+	case is(sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrPerm), is(unix.EACCES, unix.EPERM, unix.EROFS, unix.ENOTDIR):
+		return fmt.Errorf("%s cannot be written; check its owner and permissions and that the disk is not read-only, "+
+			"or choose another directory: %w", dir, err)
 	}
 	return err
 }

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -67,7 +66,7 @@ func (db *DB) open(ctx context.Context, log *slog.Logger) error {
 	}
 	db.read = connect(path, "ro", reading)
 	db.read.SetMaxOpenConns(2)
-	return nil
+	return syncFile(db.dir) // the log is a new file by now, and stays until Close
 }
 
 // Close waits for running calls, makes light commits durable and releases the directory.
@@ -95,10 +94,8 @@ func (db *DB) Flush(ctx context.Context) error {
 		return err
 	}
 	// The sync is of the file, whoever opened it. SQLite holds no locks on its log, so closing ours drops none.
-	for _, path := range []string{filepath.Join(db.dir, walName), db.dir} {
-		if err := syncFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("making commits durable: %w", explain(db.dir, err))
-		}
+	if err := syncFile(filepath.Join(db.dir, walName)); err != nil {
+		return fmt.Errorf("making commits durable: %w", explain(db.dir, err))
 	}
 	db.loose = false
 	return nil
