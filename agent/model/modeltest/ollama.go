@@ -76,15 +76,16 @@ func NewOllama(t testing.TB, models ...OllamaModel) *Ollama {
 // URL is the server's address, the same after Down and Up.
 func (f *Ollama) URL() string { return "http://" + f.addr }
 
-// Down closes the server and all its connections, in the middle of a reply too. Connecting is refused then.
+// Down closes the server and all its connections, in the middle of a reply too; OnChunk may call it. Connecting
+// is refused then.
 func (f *Ollama) Down() {
 	f.mu.Lock()
 	server := f.server
 	f.server = nil
 	f.mu.Unlock()
 	if server != nil {
-		server.CloseClientConnections()
-		server.Close()
+		server.Config.Close() // waits for no one, unlike server.Close
+		f.t.Cleanup(server.Close)
 	}
 }
 
