@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,6 +28,7 @@ import (
 	"pinch/agent/reflex"
 	"pinch/agent/session"
 	"pinch/agent/tool"
+	"pinch/budget"
 	"pinch/channels"
 	"pinch/channels/console"
 	"pinch/channels/qq"
@@ -350,7 +352,7 @@ func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
 }
 
 func (h *house) persona(set *settings, rows storage.Rows, log *slog.Logger) (*agent.Persona, error) {
-	tools, err := tool.NewSet(tool.Files(h.root)...)
+	tools, err := tool.NewSet(tool.Files(h.root, budget.Split(cmp.Or(set.models[0].Window, budget.DefaultWindow), set.agent.Rounds).Fresh)...)
 	if err != nil {
 		return nil, err
 	}

@@ -95,10 +95,8 @@ func (p *Persona) plan(ctx context.Context) budget.Plan {
 
 // guess is the plan by what is known of the window, without asking anybody.
 func (p *Persona) guess() budget.Plan {
-	return budget.Split(cmp.Or(p.known(), defaultWindow), p.Config.Rounds)
+	return budget.Split(cmp.Or(p.known(), budget.DefaultWindow), p.Config.Rounds)
 }
-
-const defaultWindow = 4096
 
 // known is the window of the preferred model as far as it told; 0 = not yet.
 func (p *Persona) known() int {

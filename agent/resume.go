@@ -79,8 +79,15 @@ func (a *Agent) retry(ctx context.Context, t *turn) (string, error) {
 // do runs a tool that the owner names: "/do list", "/do read {"path":"SOUL.md"}". No model is asked.
 func (a *Agent) do(ctx context.Context, t *turn, args string) (string, error) {
 	name, rest, _ := strings.Cut(args, " ")
-	if name == "" || !t.row.Decision.Owner {
-		return fmt.Sprintf(sayDoUsage.In(t.language), strings.Join(a.persona.Tools.Names(), ", ")), nil
+	if !t.private {
+		return sayForbidden.In(t.language), nil
+	}
+	if name == "" {
+		var names []string
+		for _, known := range a.persona.Tools.All() {
+			names = append(names, known.Name)
+		}
+		return fmt.Sprintf(sayDoUsage.In(t.language), strings.Join(names, ", ")), nil
 	}
 	return a.use(ctx, t, model.ToolCall{ID: opDo, Name: name, Arguments: cmp.Or(strings.TrimSpace(rest), "{}")})
 }

@@ -79,7 +79,7 @@ func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (
 // stream asks the model once and shows what it says as it says it.
 func (a *Agent) stream(ctx context.Context, t *turn, req model.Request, said string) (model.Reply, error) {
 	t.show(channels.Progress{Phase: channels.Reading})
-	clean := prompt.NewStream()
+	var clean prompt.Stream
 	show := func(text string) {
 		if text == "" {
 			return
@@ -147,12 +147,9 @@ func (a *Agent) useAll(ctx context.Context, t *turn, last bool) error {
 
 // use runs one call. A refusal is a text for the model; an error ends the turn.
 func (a *Agent) use(ctx context.Context, t *turn, call model.ToolCall) (string, error) {
-	found, ok, hint := a.persona.Tools.Resolve(call.Name)
-	switch {
-	case !ok:
+	found, ok, hint := a.persona.Tools.For(t.private).Resolve(call.Name)
+	if !ok {
 		return hint, nil
-	case found.Owner && !t.private:
-		return found.Name + " is only for the owner, in private.", nil
 	}
 	args, err := tool.Check(found.Schema, call.Arguments)
 	if err != nil {
@@ -192,7 +189,7 @@ func (a *Agent) runTool(ctx context.Context, found tool.Tool, args json.RawMessa
 	if err != nil {
 		return "error: " + err.Error(), nil
 	}
-	return prompt.Defuse(result.Text), nil
+	return prompt.Inert(result.Text), nil
 }
 
 // fresh is how many tokens of this turn's share are left for text from outside.

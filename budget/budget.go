@@ -1,6 +1,9 @@
 // Package budget does the sums: how many tokens a text is, how a window is shared, what a turn may use.
 package budget
 
+// DefaultWindow is the window where neither the config nor the server tells one, in tokens.
+const DefaultWindow = 4096
+
 // Plan is the budget of one turn, in tokens.
 type Plan struct {
 	Window int // of the model

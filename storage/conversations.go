@@ -27,9 +27,9 @@ func (c Conversations) List(ctx context.Context, limit int) ([]session.Conversat
 
 func (c Conversations) query(ctx context.Context, where string, args ...any) ([]session.Conversation, error) {
 	scan := func(rows *sql.Rows, v *session.Conversation) error {
-		return rows.Scan(&v.Key, column{&v.Address}, &v.Turns, &v.Failed, column{&v.About}, stamp{&v.Updated})
+		return rows.Scan(&v.Key, column{&v.Address}, &v.Turns, column{&v.About}, stamp{&v.Updated})
 	}
-	all, err := query(ctx, c.db, scan, `SELECT key, address, turns, failed, about, updated FROM conversations `+where, args...)
+	all, err := query(ctx, c.db, scan, `SELECT key, address, turns, about, updated FROM conversations `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading conversations: %w", explain(c.db.dir, err))
 	}

@@ -32,7 +32,7 @@ func shortTurn(t testing.TB, db *storage.DB, i int) {
 	for _, p := range parts {
 		try(t, rows.Outbox.Sent(ctx, p.ID, fmt.Sprint(i)))
 	}
-	try(t, db.Flush(ctx))
+	try(t, db.Flush())
 }
 
 func TestShortTurnWritesLittle(t *testing.T) {
@@ -72,7 +72,8 @@ func TestTurnQueriesUseIndexes(t *testing.T) {
 			var detail string
 			try(t, rows.Scan(&id, &parent, &unused, &detail))
 			steps++
-			if strings.HasPrefix(detail, "SCAN ") {
+			// A range of ids alone would read the entries of all conversations.
+			if strings.HasPrefix(detail, "SCAN ") || strings.HasPrefix(detail, "SEARCH entries") && !strings.Contains(detail, "entries_key") {
 				t.Errorf("%s\n%s", detail, query)
 			}
 		}

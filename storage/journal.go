@@ -16,6 +16,10 @@ var ErrAnswered = errors.New("the turn was committed before")
 
 const answerSQL = `UPDATE inbox SET state = ?, turn = ?, body = '' WHERE id = ? AND agent = ? AND state = 0`
 
+const heardSQL = `UPDATE outbox SET due = 0 WHERE state = 0 AND agent = ? AND channel = ? AND due = ? AND chat = ? AND topic = ?`
+
+const ownSQL = `UPDATE epochs SET source = ? WHERE id = (SELECT max(id) FROM epochs WHERE key = ? AND agent = ?)`
+
 // Journal is the two full commits of a turn.
 type Journal struct{ scope }
 
@@ -46,6 +50,9 @@ func (j Journal) Accept(ctx context.Context, batch []channels.Admitted) ([]sessi
 				return err
 			}
 			fresh = append(fresh, session.Pending{ID: id, Admitted: a})
+			if err := j.heard(ctx, tx, a.Inbound.Address()); err != nil {
+				return err
+			}
 		}
 		if len(fresh) == 0 {
 			return errNothing
@@ -58,6 +65,12 @@ func (j Journal) Accept(ctx context.Context, batch []channels.Admitted) ([]sessi
 	return fresh, nil
 }
 
+// heard releases the parts that waited until the person at an address writes again.
+func (j Journal) heard(ctx context.Context, tx *sql.Tx, a channels.Address) error {
+	_, err := tx.ExecContext(ctx, heardSQL, j.agent, a.Channel, at(channels.UntilHeard), a.Chat, a.Topic)
+	return err
+}
+
 // Commit records a turn, marks its inbox rows answered and queues its parts. It returns ErrAnswered, and changes
 // nothing, when one of the rows is not waiting.
 func (j Journal) Commit(ctx context.Context, turn session.Turn) error {
@@ -65,7 +78,7 @@ func (j Journal) Commit(ctx context.Context, turn session.Turn) error {
 		return fmt.Errorf("committing turn %d: it answers no inbox row", turn.ID)
 	}
 	return j.db.full(ctx, fmt.Sprintf("committing turn %d", turn.ID), func(tx *sql.Tx) error {
-		steps := []func(context.Context, *sql.Tx, session.Turn) error{j.answer, j.say, j.spend, j.queue, j.touch}
+		steps := []func(context.Context, *sql.Tx, session.Turn) error{j.answer, j.say, j.spend, j.queue, j.touch, j.own}
 		for _, step := range steps {
 			if err := step(ctx, tx, turn); err != nil {
 				return err
@@ -117,14 +130,19 @@ func (j Journal) queue(ctx context.Context, tx *sql.Tx, turn session.Turn) error
 }
 
 func (j Journal) touch(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
-	var failed int64
-	if turn.Error != "" {
-		failed = turn.ID
-	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, address, turns, failed, about, updated)
-		VALUES (?, ?, ?, 1, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET address = excluded.address, turns = turns + 1, failed = excluded.failed,
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, address, turns, about, updated)
+		VALUES (?, ?, ?, 1, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET address = excluded.address, turns = turns + 1,
 		about = excluded.about, updated = excluded.updated`,
-		string(turn.Key), j.agent, column{turn.Address}, failed, column{turn.About}, at(turn.At))
+		string(turn.Key), j.agent, column{turn.Address}, column{turn.About}, at(turn.At))
+	return err
+}
+
+// own tells the current epoch that the turn itself changed what its head was made of.
+func (j Journal) own(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
+	if turn.Source == "" {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, ownSQL, turn.Source, string(turn.Key), j.agent)
 	return err
 }

@@ -115,18 +115,46 @@ func TestCommitTwiceChangesNothing(t *testing.T) {
 	contains(t, rows.Journal.Commit(ctx, session.Turn{ID: 9, Key: key}), "turn 9", "no inbox row")
 }
 
-func TestFailedTurnCanBeRetriedOnce(t *testing.T) {
+func TestFailedTurnIsAnswered(t *testing.T) {
 	ctx := context.Background()
 	rows := open(t, t.TempDir()).For("main")
 	accept(t, rows, "1", "2")
 	failed := turn(1)
 	failed.Error = "no model"
 	try(t, rows.Journal.Commit(ctx, failed))
-	equal(t, "failed", must(rows.Conversations.Get(ctx, key))(t).Failed, int64(1))
 	equal(t, "waiting", len(must(rows.Inbox.Pending(ctx))(t)), 1)
 	try(t, rows.Journal.Commit(ctx, turn(2)))
-	c := must(rows.Conversations.Get(ctx, key))(t)
-	equal(t, "failed and turns after a good turn", [2]int64{c.Failed, int64(c.Turns)}, [2]int64{0, 2})
+	equal(t, "turns", must(rows.Conversations.Get(ctx, key))(t).Turns, 2)
+}
+
+func TestWritingAgainReopensAnAddress(t *testing.T) {
+	ctx := context.Background()
+	rows := open(t, t.TempDir()).For("main")
+	accept(t, rows, "1")
+	try(t, rows.Journal.Commit(ctx, turn(1)))
+	due, _, err := rows.Outbox.Due(ctx, address.Channel, time.Now())
+	if err != nil || len(due) != 1 {
+		t.Fatalf("due: %v %v", due, err)
+	}
+	try(t, rows.Outbox.Defer(ctx, due[0].ID, channels.UntilHeard))
+	due, _, _ = rows.Outbox.Due(ctx, address.Channel, time.Now().Add(240*time.Hour))
+	equal(t, "due while nobody writes", len(due), 0)
+	accept(t, rows, "2")
+	due, _, _ = rows.Outbox.Due(ctx, address.Channel, time.Now())
+	equal(t, "due after the person wrote", len(due), 1)
+}
+
+func TestOwnHandChangesTheSourceOfTheEpoch(t *testing.T) {
+	ctx := context.Background()
+	rows := open(t, t.TempDir()).For("main")
+	accept(t, rows, "1")
+	must(rows.Log.NewEpoch(ctx, session.Epoch{Key: key, Source: "before"}))(t)
+	own := turn(1)
+	own.Source = "after"
+	try(t, rows.Journal.Commit(ctx, own))
+	epoch, _, err := rows.Log.Tail(ctx, key)
+	try(t, err)
+	equal(t, "source", epoch.Source, "after")
 }
 
 func TestRecordsOfATurn(t *testing.T) {

@@ -68,7 +68,14 @@ func (db *DB) commit(ctx context.Context, doing, synchronous string, run func(*s
 		return fmt.Errorf("%s: %w", doing, explain(db.dir, err))
 	}
 	// A full commit syncs what is before it in the log, but one that changed no page syncs nothing: only Flush is sure.
-	db.loose = db.loose || synchronous != "FULL"
+	if synchronous != "FULL" && !db.loose {
+		db.loose = true
+		db.later = time.AfterFunc(soon, func() {
+			if err := db.Flush(); err != nil {
+				db.log.Error("making commits durable", "error", err)
+			}
+		})
+	}
 	return nil
 }
 

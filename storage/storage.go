@@ -2,7 +2,7 @@
 //
 // There is one process (a lock on the state directory), one writing connection and a few that only read. A commit is
 // full, on the disk when it returns, or light: it survives the death of the process at once and a power cut from the
-// next full commit or Flush on. For gives one small type per table family, bound to one agent's rows.
+// next full commit on, or after five seconds. For gives one small type per table family, bound to one agent's rows.
 package storage
 
 import (
@@ -14,7 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
+
+// soon is how long a light commit may wait to be on the disk.
+const soon = 5 * time.Second
 
 const (
 	fileName = "pinch.db"
@@ -25,11 +29,13 @@ const (
 type DB struct {
 	dir  string
 	lock *os.File
+	log  *slog.Logger
 	read *sql.DB
 
-	mu    sync.Mutex // held during a write, so that the mode of the commit stays what was set
-	write *sql.DB    // one connection
-	loose bool       // a light commit may not be on the disk yet
+	mu    sync.Mutex  // held during a write, so that the mode of the commit stays what was set
+	write *sql.DB     // one connection
+	loose bool        // a light commit may not be on the disk yet
+	later *time.Timer // makes it durable soon
 }
 
 // Open locks the state directory, makes it if need be, and brings the database to the newest schema.
@@ -42,7 +48,7 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{dir: dir, lock: lock}
+	db := &DB{dir: dir, lock: lock, log: log}
 	if err := db.open(ctx, log); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the database: %w", explain(dir, err)), db.Close())
 	}
@@ -73,6 +79,10 @@ func (db *DB) open(ctx context.Context, log *slog.Logger) error {
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if db.later != nil {
+		db.later.Stop()
+	}
+	db.loose = false // closing moves the log into the file
 	var errs []error
 	// The writer goes last: the last connection moves the log into the file.
 	for _, pool := range []*sql.DB{db.read, db.write} {
@@ -83,15 +93,12 @@ func (db *DB) Close() error {
 	return errors.Join(append(errs, db.lock.Close())...)
 }
 
-// Flush makes earlier light commits durable, if there are any.
-func (db *DB) Flush(ctx context.Context) error {
+// Flush makes earlier light commits durable, if there are any. It runs by itself soon after each.
+func (db *DB) Flush() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if !db.loose {
 		return nil
-	}
-	if err := ctx.Err(); err != nil {
-		return err
 	}
 	// The sync is of the file, whoever opened it. SQLite holds no locks on its log, so closing ours drops none.
 	if err := syncFile(filepath.Join(db.dir, walName)); err != nil {

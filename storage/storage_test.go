@@ -199,9 +199,9 @@ func TestLightCommitsSurviveAKill(t *testing.T) {
 	after := must(open(t, copied(t, dir)).For("main").Inbox.Pending(ctx))(t)
 	equal(t, "tries after the kill", after[0].Tries, 1)
 
-	try(t, db.Flush(ctx))
+	try(t, db.Flush())
 	equal(t, "waits after Flush", db.Loose(), false)
-	try(t, db.Flush(ctx))
+	try(t, db.Flush())
 	accept(t, rows, "2")
 	equal(t, "mode of a full commit", value(t, db.Writer(), "PRAGMA synchronous"), "2")
 	equal(t, "waits after a full commit", db.Loose(), false)

@@ -20,7 +20,6 @@ CREATE TABLE conversations (
 	agent   TEXT    NOT NULL,
 	address TEXT    NOT NULL,           -- JSON of channels.Address
 	turns   INTEGER NOT NULL,
-	failed  INTEGER NOT NULL,
 	about   TEXT    NOT NULL,           -- JSON of channels.About
 	updated INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -33,6 +32,7 @@ CREATE TABLE epochs (
 	tools  TEXT    NOT NULL,
 	first  INTEGER NOT NULL,
 	hash   TEXT    NOT NULL,
+	source TEXT    NOT NULL,            -- what head and tools were made of
 	reason TEXT    NOT NULL,
 	began  INTEGER NOT NULL
 ) STRICT;
