@@ -59,11 +59,7 @@ type clock struct {
 // clocks reads a clock time at token i.
 func clocks(t []token, i int, now time.Time, out []hit) []hit {
 	n := len(out)
-	out = englishClock(t, i, now, out)
-	if len(out) == n {
-		out = hanClock(t, i, now, out)
-	}
-	return longest(out, n)
+	return longest(hanClock(t, i, now, englishClock(t, i, now, out)), n)
 }
 
 // add adds the clock's next moment, if there is one.

@@ -5,9 +5,10 @@ import "time"
 // hanClock reads [day] [part] hour [minutes].
 func hanClock(t []token, i int, now time.Time, out []hit) []hit {
 	var c clock
+	start := i
 	i = c.hanDay(t, i)
 	i = c.hanPart(t, i)
-	if i < len(t) && c.setHour(t[i]) && t[i].runes >= 4 { // 7:30 and 19:30
+	if i > start && i < len(t) && t[i].runes >= 4 && c.setHour(t[i]) { // 周日20:00
 		return c.add(out, i+1, now)
 	}
 	i, ok := c.hanHour(t, i)
