@@ -149,24 +149,23 @@ type Health struct {
 	Version string            `json:"version"`
 	Up      string            `json:"up"`
 	Lanes   int               `json:"lanes"`   // conversations with a turn running or waiting
-	Pending int               `json:"pending"` // messages that are not answered
+	Waiting int               `json:"waiting"` // messages behind running turns
 	Window  int               `json:"window"`  // 0 = no model has told yet
 	Faults  int               `json:"faults"`  // unexplained prefix changes
 	Checks  []command.Finding `json:"checks"`
 }
 
 func (a *Agent) status(ctx context.Context, c command.Call, checks []command.Check) (command.Result, error) {
-	pending, err := a.store.Inbox.Pending(ctx)
-	if err != nil {
-		return command.Result{}, err
-	}
 	a.mu.Lock()
-	h := Health{Version: a.persona.Version, Lanes: len(a.lanes), Pending: len(pending)}
+	h := Health{Version: a.persona.Version, Lanes: len(a.lanes)}
+	for _, l := range a.lanes {
+		h.Waiting += len(l.queue)
+	}
 	a.mu.Unlock()
 	h.Up = time.Since(a.started).Round(time.Second).String()
 	h.Faults, h.Window = a.persona.Engine.Faults(), a.persona.known()
 	var b strings.Builder
-	fmt.Fprintf(&b, sayStatus.In(c.Language), h.Version, h.Up, h.Lanes, h.Pending)
+	fmt.Fprintf(&b, sayStatus.In(c.Language), h.Version, h.Up, h.Lanes, h.Waiting)
 	if !c.Owner { // what the board has and lacks is the owner's business
 		return command.Result{Text: b.String()}, nil
 	}

@@ -69,8 +69,12 @@ func (a *Agent) retry(ctx context.Context, t *turn) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the conversation: %w", err)
 	}
-	if !unanswered(tail) {
+	i := unanswered(tail)
+	if i < 0 {
 		return sayNoRetry.In(t.language), nil
+	}
+	if i < len(tail)-1 { // other turns came after it: it is asked again behind them
+		t.add(tail[i].Message)
 	}
 	t.plan = a.persona.plan(ctx)
 	return a.rounds(ctx, t)
@@ -108,11 +112,18 @@ func (a *Agent) redo(ctx context.Context, t *turn) (string, error) {
 	return fmt.Sprintf(sayMayHave.In(t.language), r.Name, r.Arguments), nil
 }
 
-// unanswered reports whether a conversation ends with something that a model should answer.
-func unanswered(tail []session.Entry) bool {
-	if len(tail) == 0 {
-		return false
+// unanswered returns the entry of a conversation that the model should still answer, the last one of the newest turn
+// that ended without an answer; -1 = none. A message that was asked again since then is not asked a third time.
+func unanswered(tail []session.Entry) int {
+	later := map[string]bool{}
+	for i := len(tail) - 1; i >= 0; i-- {
+		e := tail[i]
+		last := i == len(tail)-1 || tail[i+1].Turn != e.Turn
+		user := e.Message.Role == model.User
+		if last && (user && !later[e.Message.Text] || e.Message.Role == model.Tool && i == len(tail)-1) {
+			return i
+		}
+		later[e.Message.Text] = later[e.Message.Text] || user
 	}
-	role := tail[len(tail)-1].Message.Role
-	return role == model.User || role == model.Tool
+	return -1
 }
