@@ -24,6 +24,7 @@ const (
 
 var (
 	earlier = channels.Phrase{EN: "(to an earlier message)", ZH: "（回复之前的消息）"}
+	halting = channels.Phrase{EN: "(stopping; Ctrl-C again to wait no longer)", ZH: "（正在停止；再按 Ctrl-C 不再等待）"}
 	silent  = channels.Phrase{EN: "(no reply)", ZH: "（没有回复）"}
 	early   = channels.Phrase{EN: "(not waiting any longer; the reply comes with the next message)", ZH: "（不再等待，回复会随下一条消息显示）"}
 )
@@ -83,6 +84,7 @@ func (c *chat) turn(ctx context.Context, text string) {
 	s := newScreen(c.Out, m.ID, language)
 	done := onInterrupt(ctx, func(ctx context.Context) {
 		defer onInterrupt(ctx, func(context.Context) { leave() })()
+		s.note(halting.In(language))
 		s.note(c.stop(ctx, language))
 		<-ctx.Done()
 	})
@@ -102,11 +104,11 @@ func (c *chat) turn(ctx context.Context, text string) {
 
 // stop asks the agent to end the turn and returns what it says when that failed.
 func (c *chat) stop(ctx context.Context, language string) string {
-	ctx, cancel := context.WithTimeout(ctx, stopWait)
+	limited, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
-	result, err := c.caller.Call(ctx, command.Call{Name: "stop", Conversation: c.Key, Owner: true, Language: language})
+	result, err := c.caller.Call(limited, command.Call{Name: "stop", Conversation: c.Key, Owner: true, Language: language})
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil: // the turn is over
 		return ""
 	case err != nil:
 		return err.Error()

@@ -63,7 +63,10 @@ func (r *reply) hear(e channels.Event) {
 		return
 	}
 	if !slices.Contains(e.Part.Answers, r.id) {
-		fmt.Fprintf(r.aside, "%s\n%s\n\n", earlier.In(channels.Language(e.Part.Text)), plain(e.Part.Text))
+		if len(e.Part.Answers) > 0 {
+			fmt.Fprintln(r.aside, earlier.In(channels.Language(e.Part.Text)))
+		}
+		fmt.Fprintf(r.aside, "%s\n\n", plain(e.Part.Text))
 		return
 	}
 	r.texts = append(r.texts, e.Part.Text)
