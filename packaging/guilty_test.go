@@ -17,7 +17,7 @@ var good = map[string]string{
 	"agent/session/session.go": "// Package session has words.\npackage session\nimport _ \"pinch/agent/model\"\n",
 	"channels/qq/qq.go":        "// Package qq is a channel.\npackage qq\nimport (\"time\"; _ \"pinch/channels\"; _ \"github.com/coder/websocket\")\nvar names = []string{\"a\"}\nfunc f(names []string, _ time.Time) { names[0] = \"b\" }\n",
 	"channels/qq/qq_test.go":   "package qq_test\nimport (_ \"pinch/storage\"; _ \"context\"; _ \"pinch/channels/channeltest\"; _ \"pgregory.net/rapid\")\n",
-	"hw/hw.go":                 "// Package hw has words.\npackage hw\n",
+	"hw/hw.go":                 "// Package hw has words.\npackage hw\nvar _ any = f\nfunc f() { _ = f }\n",
 	"packaging/doc.go":         "// Package packaging ships.\npackage packaging\n",
 	"packaging/e2e_test.go":    "package packaging\nimport _ \"os/exec\"\n",
 }

@@ -238,7 +238,7 @@ func variables(h *house) (all []guilt) {
 			}
 			changed, local := changes(fn)
 			for _, name := range changed {
-				if known[f.dir+":"+name] && !local[name] {
+				if name != "_" && known[f.dir+":"+name] && !local[name] {
 					all = append(all, guilt{where: f.path + ":" + fn.Name.Name, what: "changes the package variable " + name})
 				}
 			}
