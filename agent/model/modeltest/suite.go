@@ -206,7 +206,7 @@ func (s suite) strange(t *testing.T) {
 }
 
 func (s suite) endless(t *testing.T) {
-	s.answers(Answer{Text: "again and again"})
+	s.answers(Answer{Text: strings.Repeat("again-", 100) + " and again"})
 	p := newPlayer(t, s.fake.URL())
 	client := s.client(t, p.url, patience)
 	if _, err := client.Generate(t.Context(), question, nil); err != nil {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -175,28 +176,21 @@ type call struct {
 }
 
 func newCall(parent context.Context, stall time.Duration) *call {
+	if stall <= 0 {
+		stall = math.MaxInt64 // no limit
+	}
 	c := &call{parent: parent, stall: stall}
 	c.ctx, c.cancel = context.WithCancelCause(parent)
-	if stall > 0 {
-		c.timer = time.AfterFunc(stall, func() { c.cancel(model.ErrStalled) })
-	}
+	c.timer = time.AfterFunc(stall, func() { c.cancel(model.ErrStalled) })
 	return c
 }
 
 // hear stops the clock while a chunk is handled: a slow listener is no fault of the server.
-func (c *call) hear() {
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-}
+func (c *call) hear() { c.timer.Stop() }
 
-func (c *call) wait() {
-	if c.timer != nil {
-		c.timer.Reset(c.stall)
-	}
-}
+func (c *call) wait(limit time.Duration) { c.timer.Reset(limit) }
 
 func (c *call) end() {
-	c.hear()
+	c.timer.Stop()
 	c.cancel(nil)
 }

@@ -37,7 +37,6 @@ func readFailure(resp *http.Response) failure {
 // explain turns any failure into one of the model package's errors and says what can be done. A request that
 // the caller ended gives the caller's reason alone.
 func (c *Client) explain(call *call, err error) error {
-	call.hear()
 	var f failure
 	switch {
 	case call.parent.Err() != nil:

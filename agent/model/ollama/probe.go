@@ -55,7 +55,7 @@ func (c *Client) Probe(ctx context.Context) (model.Info, error) {
 			}
 		}
 	}
-	info.Window = c.window(modelfileContext(show.Parameters), allocated, trainedContext(show.ModelInfo))
+	info.Window = c.window(modelfileContext(show.Parameters), allocated, trainedContext(show))
 	return info, nil
 }
 
@@ -97,9 +97,9 @@ func modelfileContext(parameters string) int {
 	return 0
 }
 
-func trainedContext(info map[string]any) int {
-	family, _ := info["general.architecture"].(string)
-	n, _ := info[family+".context_length"].(float64)
+func trainedContext(show *api.ShowResponse) int {
+	family, _ := show.ModelInfo["general.architecture"].(string)
+	n, _ := show.ModelInfo[family+".context_length"].(float64)
 	if n < 1 || n > 1<<30 {
 		return 0
 	}

@@ -11,12 +11,18 @@ import (
 	"pinch/agent/model"
 )
 
-// chatRequest is the library's request with two fields kept as they were stored: its types would drop words of
-// a schema (minimum, default) and write numbers of arguments anew, so that a stored call changes its bytes.
+// chatRequest is the library's request with its messages and tools kept as they were stored: its types would drop
+// words of a schema (minimum, default) and write numbers of arguments anew, so that a stored call changes its bytes.
 type chatRequest struct {
 	api.ChatRequest
 	Messages []message `json:"messages"`
 	Tools    []tool    `json:"tools,omitempty"`
+	Options  options   `json:"options"`
+}
+
+type options struct {
+	NumCtx     int `json:"num_ctx"`
+	NumPredict int `json:"num_predict"`
 }
 
 type message struct {
@@ -50,9 +56,9 @@ func (c *Client) body(req model.Request, numCtx int) ([]byte, error) {
 		Think:     &api.ThinkValue{Value: false},
 		Truncate:  &no,
 		Shift:     &no,
-		// Not 0 to evaluate only: the server drops a 0 on its way to the engine, for which nothing is no limit.
-		Options: map[string]any{"num_ctx": numCtx, "num_predict": max(req.Reply, 1)},
 	}, Messages: make([]message, 0, len(req.Messages))}
+	// Not 0 to evaluate only: the server drops a 0 on its way to the engine, for which nothing is no limit.
+	r.Options = options{NumCtx: numCtx, NumPredict: max(req.Reply, 1)}
 	for _, m := range req.Messages {
 		r.Messages = append(r.Messages, wireMessage(m))
 	}

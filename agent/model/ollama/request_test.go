@@ -35,7 +35,7 @@ var conversation = model.Request{
 	},
 }
 
-const conversationBody = `{"model":"qwen3:1.7b","stream":true,"keep_alive":"24h0m0s","options":{"num_ctx":4096,"num_predict":100},` +
+const conversationBody = `{"model":"qwen3:1.7b","stream":true,"keep_alive":"24h0m0s",` +
 	`"think":false,"truncate":false,"shift":false,"messages":[{"role":"system","content":"You look after a house."},` +
 	`{"role":"user","content":"Open <it> & 打开"},{"role":"assistant","content":"","tool_calls":[` +
 	`{"id":"a1","function":{"index":0,"name":"relay","arguments":{"zeta":1.50,"alpha":["b"],"big":12345678901234567890}}},` +
@@ -43,7 +43,8 @@ const conversationBody = `{"model":"qwen3:1.7b","stream":true,"keep_alive":"24h0
 	`{"id":"a3","function":{"index":2,"name":"now","arguments":{}}}]},` +
 	`{"role":"tool","content":"done","tool_name":"relay","tool_call_id":"a1"}],` +
 	`"tools":[{"type":"function","function":{"name":"relay","description":"Switch a relay","parameters":` + schema + `}},` +
-	`{"type":"function","function":{"name":"now","description":"The time","parameters":{"type":"object","properties":{}}}}]}` + "\n"
+	`{"type":"function","function":{"name":"now","description":"The time","parameters":{"type":"object","properties":{}}}}],` +
+	`"options":{"num_ctx":4096,"num_predict":100}}` + "\n"
 
 func TestRequestOnTheWire(t *testing.T) {
 	fake := modeltest.NewOllama(t)

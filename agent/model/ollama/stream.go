@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ollama/ollama/api"
 
@@ -20,6 +21,7 @@ const (
 	maxLine   = 1 << 20  // bytes of one chunk
 	maxReply  = 1 << 20  // bytes of text and calls that are kept
 	maxStream = 16 << 20 // bytes of a whole answer, thinking and envelopes included
+	lastWords = time.Second
 )
 
 var (
@@ -82,10 +84,12 @@ func (a *answer) read(r io.Reader, clock *call) error {
 		if err := a.add(lines.Bytes()); err != nil {
 			return err
 		}
-		clock.wait()
 		if a.done {
+			clock.wait(lastWords)
+			lines.Scan() // a connection whose answer was read to its end is used again
 			return nil
 		}
+		clock.wait(clock.stall)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):

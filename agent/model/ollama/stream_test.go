@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestSlowReplyIsNoStall(t *testing.T) {
 			if n < 100 {
 				return word, 9 * time.Minute, true
 			}
-			return end, 9 * time.Minute, true
+			return end, 9 * time.Minute, n == 100
 		}), tenMinutes)
 		start := time.Now()
 		// A listener that is slower than the server does not count as its silence.
@@ -115,6 +116,38 @@ func TestCallerEndsASilentRequest(t *testing.T) {
 	})
 }
 
+// A server that says done and then keeps the connection open does not keep us.
+func TestNothingIsWaitedForAfterDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := overTransport(t, playing(func(n int) (string, time.Duration, bool) {
+			return end, time.Duration(n) * time.Hour, true
+		}), tenMinutes)
+		start := time.Now()
+		if _, err := client.Generate(t.Context(), conversation, nil); err != nil || time.Since(start) > time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestConnectionIsUsedAgain(t *testing.T) {
+	fake := modeltest.NewOllama(t)
+	dialled := 0
+	tr := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		dialled++
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}}
+	defer tr.CloseIdleConnections()
+	client := overTransport(t, &http.Client{Transport: tr}, func(c *model.Config) { c.URL = fake.URL() })
+	for range 5 {
+		if _, err := client.Generate(t.Context(), conversation, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dialled != 1 {
+		t.Errorf("connected %d times", dialled)
+	}
+}
+
 func generate(t testing.TB, lines string) (model.Reply, error) {
 	t.Helper()
 	client := overTransport(t, &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
@@ -140,6 +173,17 @@ func TestToolCallsOfOtherShapes(t *testing.T) {
 // The server ends a reply that repeats itself without saying done.
 func TestLoopingReplyIsBadOutput(t *testing.T) {
 	if _, err := generate(t, word+word+word); !errors.Is(err, model.ErrBadOutput) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// A model that cannot be kept from thinking may do so, but not for ever.
+func TestEndlessThinkingIsBadOutput(t *testing.T) {
+	thought := `{"message":{"thinking":"` + strings.Repeat("hmm ", 15000) + `"},"done":false}` + "\n"
+	if reply, err := generate(t, strings.Repeat(thought, 20)+word+end); err != nil || reply.Text != "word " {
+		t.Errorf("reply %+v, error %v", reply, err)
+	}
+	if _, err := generate(t, strings.Repeat(thought, 300)+word+end); !errors.Is(err, model.ErrBadOutput) {
 		t.Errorf("error is %v", err)
 	}
 }
