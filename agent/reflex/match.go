@@ -18,24 +18,34 @@ type cell struct {
 // matcher runs the automata of all candidates side by side over the tokens. Its slices are kept between sentences.
 type matcher struct {
 	scanner
-	set    *Set
-	now    time.Time
-	text   string
-	head   []bool // by position: only edge words stand before it
-	tail   []bool // by position: only edge words follow
-	chosen []bool // by program
-	picked []int32
+	grid
+	outcome
+	set   *Set
+	now   time.Time
+	text  string
+	head  []bool // by position: only edge words stand before it
+	tail  []bool // by position: only edge words follow
+	reads []span // by position and type: the hits there
+	hits  []hit
+	steps int // edges tried
+}
+
+// grid is the states of all candidates over the positions.
+type grid struct {
+	chosen []bool  // by program: is a candidate
+	picked []int32 // the candidates
 	base   []int32 // by candidate: its first state among those of all candidates
 	states int32   // of all candidates
 	cells  []cell
 	lookup []int32 // by position and state: cell + 1; 0 = none
 	lists  []int32 // by position: a cell; -1 = none
-	reads  []span  // by position and type: the hits there
-	hits   []hit
+}
+
+// outcome is what the grid says at the end.
+type outcome struct {
 	ends   []int32 // cells in which a template is complete
 	places []place // of the slots of one match
 	vetoed []bool  // by reflex: an exception matched
-	steps  int     // edges tried
 }
 
 // place is a range of tokens.

@@ -54,6 +54,7 @@ type parser struct {
 	words    *int   // so far, with all rules in place
 	joinable bool   // the item before ended right here in a letter
 	rule     string // whose text this is
+	scan     *scanner
 }
 
 // problem is a parse error before its template is known.
@@ -77,7 +78,7 @@ func parse(template string, rules map[string]string) ([]node, error) {
 	if n := utf8.RuneCountInString(template); n > maxTemplate {
 		return nil, problem{maxTemplate + 1, fmt.Sprintf("longer than %d runes; split it into two templates", maxTemplate)}
 	}
-	p := parser{rules: rules, text: []rune(template), words: new(int)}
+	p := parser{rules: rules, text: []rune(template), words: new(int), scan: &scanner{}}
 	return p.all()
 }
 
@@ -153,8 +154,7 @@ func (p *parser) literal() ([]node, error) {
 		p.i += 2
 		p.joinable = false
 	}
-	var s scanner
-	tokens := s.scan(source)
+	tokens := p.scan.scan(source)
 	if len(tokens) == 0 {
 		return nil, p.fail(start, "%q never counts in a sentence; leave it out", source)
 	}
@@ -245,7 +245,8 @@ func (p *parser) expand() ([]node, error) {
 	case utf8.RuneCountInString(text) > maxTemplate:
 		return nil, p.fail(start, "the rule <%s> is longer than %d runes", name, maxTemplate)
 	}
-	inner := parser{rules: p.rules, text: []rune(text), depth: p.depth + 1, nesting: p.nesting, words: p.words, rule: name}
+	inner := parser{rules: p.rules, text: []rune(text), depth: p.depth + 1, nesting: p.nesting, words: p.words, rule: name,
+		scan: p.scan}
 	p.joinable = false
 	return inner.all()
 }

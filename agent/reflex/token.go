@@ -41,6 +41,8 @@ func fold(r rune) rune {
 			r += 'a' - 'A'
 		}
 		return r
+	case r >= 0x2E80 && r < 0xA000: // Han has no case
+		return r
 	}
 	return unicode.ToLower(r)
 }
