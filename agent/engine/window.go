@@ -89,7 +89,7 @@ func (w *Window) Assemble(ctx context.Context, ask Ask) (Assembly, error) {
 	parts := Measure(epoch, entries, ask.Fresh)
 	dropped := 0
 	if budget.Bound(parts.Total()) > ask.Limit {
-		kept := fit(entries, ask.Plan.Low-parts.Head-parts.Tools-parts.Fresh)
+		kept := fit(entries, min(ask.Plan.Low, ask.Limit*2/3)-parts.Head-parts.Tools-parts.Fresh)
 		dropped = len(entries) - len(kept)
 		if dropped > 0 {
 			last := entries[len(entries)-1].ID
