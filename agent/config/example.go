@@ -53,13 +53,16 @@ func (p *printer) any(name string, v reflect.Value, off bool) {
 func (p *printer) table(header, name string, v reflect.Value, off bool) {
 	p.write(off, header)
 	var below []field
-	var width int
 	lines := plain("", v, &below)
-	for _, l := range lines {
-		width = max(width, len(l.text))
+	width := 0
+	for i := range lines {
+		if lines[i].off {
+			lines[i].text = "# " + lines[i].text
+		}
+		width = max(width, len(lines[i].text))
 	}
 	for _, l := range lines {
-		p.write(off || l.off, fmt.Sprintf("%-*s  # %s", width, l.text, l.doc))
+		p.write(off && !l.off, fmt.Sprintf("%-*s  # %s", width, l.text, l.doc))
 	}
 	for _, f := range below {
 		p.out.WriteByte('\n')
@@ -83,7 +86,10 @@ func plain(prefix string, v reflect.Value, below *[]field) []plainLine {
 		case isTables(f.value.Type()):
 			*below = append(*below, f)
 		case isTable(f.value.Type()):
-			lines = append(lines, plain(f.key+".", f.value, below)...)
+			for _, l := range plain(f.key+".", f.value, below) {
+				l.doc = f.doc + ": " + l.doc
+				lines = append(lines, l)
+			}
 		default:
 			value, off := literal(f.value)
 			lines = append(lines, plainLine{f.key + " = " + value, f.doc, off})
