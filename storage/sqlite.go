@@ -70,11 +70,7 @@ func (db *DB) commit(ctx context.Context, doing, synchronous string, run func(*s
 	// A full commit syncs what is before it in the log, but one that changed no page syncs nothing: only Flush is sure.
 	if synchronous != "FULL" && !db.loose {
 		db.loose = true
-		db.later = time.AfterFunc(soon, func() {
-			if err := db.Flush(); err != nil {
-				db.log.Error("making commits durable", "error", err)
-			}
-		})
+		db.later = time.AfterFunc(soon, db.flushLater)
 	}
 	return nil
 }

@@ -108,6 +108,18 @@ func (db *DB) Flush() error {
 	return nil
 }
 
+// flushLater is Flush by the timer, which tries again until it works.
+func (db *DB) flushLater() {
+	if err := db.Flush(); err != nil {
+		db.log.Error("making commits durable", "error", err)
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		if db.loose {
+			db.later.Reset(soon)
+		}
+	}
+}
+
 func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -54,6 +54,6 @@ func (c Config) Validate() error {
 func (c *Config) Default() {
 	*c = Config{
 		Name: "local", Provider: "ollama", URL: "http://127.0.0.1:11434", Model: "qwen3:1.7b",
-		KeepAlive: config.Duration(24 * time.Hour), Stall: config.Duration(10 * time.Minute),
+		KeepAlive: config.Duration(24 * time.Hour), Stall: config.Duration(20 * time.Minute),
 	}
 }
