@@ -78,7 +78,7 @@ type started struct {
 var goroutines = map[string]started{
 	"agent/agent.go":                {2, "Serve waits for the delivery and the run of each channel"},
 	"agent/lane.go":                 {2, "Serve waits for the lanes and for the commands that pass them"},
-	"channels/telegram/telegram.go": {1, "Run waits for the one that shows "typing""},
+	"channels/telegram/telegram.go": {1, "Run waits for the one that shows typing"},
 	"channels/web/server.go":        {1, "Serve waits for the HTTP server to end"},
 	"main.go":                       {1, "together waits for the parts of the program"},
 }
