@@ -111,7 +111,7 @@ func recall() Reflex {
 		ID: "recall", Op: "recall", Args: "{what}", Owner: true,
 		Templates: map[string][]string{
 			"en": {"what did I (tell|say to) you about {what:text(80)}", "what did I say about {what:text(80)}",
-				"what do you (know|remember|recall) about {what:text(80)}", "what have I (told you|said) about {what:text(80)}",
+				"what do you (remember|recall) about {what:text(80)}", "what have I (told you|said) about {what:text(80)}",
 				"do you (remember|recall) (anything|something) about {what:text(80)}", "what do my notes say about {what:text(80)}",
 				"(search|look in) my notes for {what:text(80)}", "did I (tell you|say) (anything|something) about {what:text(80)}"},
 			"zh": {"我 [以前|之前] [跟你|和你|对你|给你] (说|讲|提) 过 [关于] {what:text(80)} 的 (什么|啥) [吗|呢]", "关于 {what:text(80)} 我 [以前|之前] [跟你|和你|对你] (说|讲|提) 过 (什么|啥|些什么) [吗|呢]",
@@ -121,11 +121,11 @@ func recall() Reflex {
 		},
 		Except: map[string][]string{
 			"en": {"what did I (tell you|say to you|say) about (it|that|this|them|him|her|you|yourself)",
-				"what do you (know|remember|recall) about (it|that|this|them|him|her|you|yourself)"},
+				"what do you (remember|recall) about (it|that|this|them|him|her|you|yourself)"},
 			"zh": {"我 [跟你|和你] 说过 [关于] (这个|那个|它|他|她|你) [的] 什么", "关于 (这个|那个|它|他|她|你) 我 [跟你|和你] 说过什么"},
 		},
 		Examples: map[string][]string{
-			"en": {"what did I tell you about the boiler?", "What did I say about Anna", "what do you know about my car?", "what have I told you about Tom",
+			"en": {"what did I tell you about the boiler?", "What did I say about Anna", "what do you remember about my car?", "what have I told you about Tom",
 				"do you remember anything about the gate code?", "what do my notes say about bins", "search my notes for wifi", "did I tell you anything about the rent?"},
 			"zh": {"我跟你说过关于钥匙的什么", "关于钥匙我说过什么？", "我说过钥匙什么", "我说过什么关于钥匙的", "你还记得关于钥匙的什么", "关于钥匙你记得什么", "搜索笔记钥匙"},
 		},

@@ -87,7 +87,7 @@ func TestEnglishSentences(t *testing.T) {
 		{"remember that the freezer is set to -18 (not -20)", "remember", "the freezer is set to -18 (not -20)"},
 		{`remember "blue door" is the shed`, "remember", `"blue door" is the shed`},
 		{"what did I tell you about the spare key?", "recall", "the spare key"},
-		{"What do you know about Anna's car", "recall", "Anna's car"},
+		{"What do you remember about Anna's car", "recall", "Anna's car"},
 		{"list my notes", "notes", ""},
 		{"show me my notes, thanks", "notes", ""},
 		{"delete note 3", "forget", "3"},
