@@ -149,6 +149,17 @@ func TestNoModelKeepsTheMessageForRetry(t *testing.T) {
 	w.want("nothing to answer again")
 }
 
+func TestRetryAtOnceIsAnAnswer(t *testing.T) {
+	m := modeltest.NewScript(t, modeltest.Fail(model.ErrUnavailable), modeltest.Say("Roses are red."))
+	w := newWorld(t, t.TempDir(), m).start()
+	w.say("Write me a poem")
+	w.want("Then send /retry")
+	w.say("/retry")
+	w.want("Roses are red.")
+	w.say("/retry")
+	w.want("nothing to answer again")
+}
+
 func TestFallbackReflexesAnswerOnlyWithoutAModel(t *testing.T) {
 	m := modeltest.NewScript(t, modeltest.Say("A model's noon."), modeltest.Fail(model.ErrUnavailable))
 	w := newWorld(t, t.TempDir(), m)

@@ -118,7 +118,8 @@ func unanswered(tail []session.Entry) int {
 	later := map[string]bool{}
 	for i := len(tail) - 1; i >= 0; i-- {
 		e := tail[i]
-		last := i == len(tail)-1 || tail[i+1].Turn != e.Turn
+		// An answer in a turn of its own is that of a /retry.
+		last := i == len(tail)-1 || tail[i+1].Turn != e.Turn && tail[i+1].Message.Role == model.User
 		user := e.Message.Role == model.User
 		if last && (user && !later[e.Message.Text] || e.Message.Role == model.Tool && i == len(tail)-1) {
 			return i
