@@ -98,8 +98,11 @@ func (p *page) block(n ast.Node) {
 	case *ast.CodeBlock:
 		p.code("", p.lines(n))
 	case *ast.HTMLBlock:
-		closing := n.ClosureLine
-		p.write(strings.TrimRight(p.lines(n)+string(closing.Value(p.markdown)), "\n"))
+		raw := p.lines(n)
+		if n.HasClosure() {
+			raw += string(n.ClosureLine.Value(p.markdown))
+		}
+		p.write(strings.TrimRight(raw, "\n"))
 	case *ast.ThematicBreak:
 		p.write("———")
 	case *ast.Blockquote:

@@ -181,7 +181,9 @@ func pause(err error, n int) time.Duration {
 }
 
 // backoff is 100 ms after the first failure, doubling up to 5 s.
-func backoff(n int) time.Duration { return jitter(min(100*time.Millisecond<<min(n-1, 6), 5*time.Second)) }
+func backoff(n int) time.Duration {
+	return jitter(min(100*time.Millisecond<<min(n-1, 6), 5*time.Second))
+}
 
 // jitter takes up to a quarter off, so that many boards do not come back in step.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/4) }

@@ -34,7 +34,9 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("telegram says %d: %s", r.Code, r.Description) }
 
-func (r *refusal) after() time.Duration { return time.Duration(max(r.Parameters.RetryAfter, 0)) * time.Second }
+func (r *refusal) after() time.Duration {
+	return time.Duration(max(r.Parameters.RetryAfter, 0)) * time.Second
+}
 
 // wire is the HTTP client of one bot. It turns every answer that is not ok into a *refusal, bounds the answers, keeps
 // the token out of errors, and begins with fresh connections after three failures in a row, since one whose other end

@@ -205,3 +205,8 @@ func (s *Server) getUpdates(ctx context.Context, p params) (any, *refusal) {
 		}
 	}
 }
+
+// SetWebhook sets a webhook, as another program with the same token might; "" ends it.
+func (s *Server) SetWebhook(url string) {
+	s.change(func() { s.queue.setWebhook(url) })
+}
