@@ -12,7 +12,7 @@ type block struct{ closers []string }
 // end returns where the first closer begins and how long it is; -1 = nowhere.
 func (b block) end(s string) (at, width int) {
 	at = -1
-	lower := strings.ToLower(s)
+	lower := lowerASCII(s)
 	for _, c := range b.closers {
 		if i := strings.Index(lower, c); i >= 0 && (at < 0 || i < at) {
 			at, width = i, len(c)
@@ -45,7 +45,7 @@ const longestTag = 32
 
 // tag judges a held text that begins with '<'.
 func (s *Stream) tag(closed bool) verdict {
-	lower := strings.ToLower(s.held[:min(len(s.held), longestTag)])
+	lower := lowerASCII(s.held[:min(len(s.held), longestTag)])
 	wait := false
 	try := func(tags []string, hit func(n int) verdict) (verdict, bool) {
 		for _, t := range tags {
@@ -99,6 +99,17 @@ func controlToken(s string) (n int, open bool) {
 	return 0, len(s) < longestTag && len(s) > 1
 }
 
+// lowerASCII keeps the length of a text, which strings.ToLower does not.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
 // mostObject is how much text is held for an object that may be a call.
 const mostObject = 4096
 
@@ -117,7 +128,10 @@ func object(s string, closed bool) verdict {
 	if !callStart.MatchString(s) {
 		return verdict{wait: !closed && mayStart(s)}
 	}
-	n := balanced(s)
+	n := 0
+	if last := s[len(s)-1]; last == '}' || last == ']' || closed || len(s) >= mostObject { // else it cannot have ended now
+		n = balanced(s)
+	}
 	switch {
 	case n > 0 && isCall(s[:n]):
 		return verdict{drop: n}
@@ -240,10 +254,10 @@ func fence(s string, closed bool) verdict {
 		return v
 	case '<':
 		for _, t := range callOpeners {
-			if strings.HasPrefix(strings.ToLower(inner), t) {
+			if strings.HasPrefix(lowerASCII(inner), t) {
 				return verdict{drop: start, skip: closer}
 			}
-			if strings.HasPrefix(t, strings.ToLower(inner)) && !closed {
+			if strings.HasPrefix(t, lowerASCII(inner)) && !closed {
 				return verdict{wait: true}
 			}
 		}

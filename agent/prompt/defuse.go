@@ -56,6 +56,10 @@ func visible(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || isJoiner(r):
 			return r
+		case r == 'ſ': // folds to s
+			return 's'
+		case r == '\u212A': // folds to k
+			return 'K'
 		case r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
 			return '\n'
 		case unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r):
@@ -119,6 +123,9 @@ func unescape(s string) string {
 	return b.String()
 }
 
+// mostEscape is the bytes of the longest escape sequence with a text.
+const mostEscape = 512
+
 // escapeLength returns the length of the sequence that begins with the ESC at s[0].
 func escapeLength(s string) int {
 	if len(s) < 2 {
@@ -128,7 +135,7 @@ func escapeLength(s string) int {
 	case '[':
 		return 2 + csiLength(s[2:])
 	case ']', 'P', 'X', '^', '_': // a string up to BEL or ST, on this line
-		for i := 2; i < len(s) && s[i] != '\n'; i++ {
+		for i := 2; i < min(len(s), mostEscape) && s[i] != '\n'; i++ {
 			if s[i] == 0x07 {
 				return i + 1
 			}

@@ -43,8 +43,8 @@ func Envelope(h Header, quote *channels.Quote, files []string, text string) stri
 		line("[note: " + oneLine(note, quoteLength) + "]")
 	}
 	if quote != nil && strings.TrimSpace(quote.Text) != "" {
-		who := DefuseName(quote.Sender)
-		line("[answers " + strings.TrimSpace(who+`: "`+oneLine(quote.Text, quoteLength)) + `"]`)
+		who := strings.TrimRight("answers "+strings.Trim(DefuseName(quote.Sender), ":： "), " ")
+		line("[" + who + `: "` + oneLine(quote.Text, quoteLength) + `"]`)
 	}
 	if len(files) > 0 {
 		names := make([]string, len(files))

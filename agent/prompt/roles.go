@@ -106,23 +106,38 @@ func lead(line string) int {
 
 // tags makes round brackets of "[System]", "[Assistant: …]" and their like, wherever they stand in a line.
 func tags(line string) string {
+	var b strings.Builder
+	from, opened := 0, false // what is copied; whether the next closing bracket belongs to a tag
 	for i := 0; i < len(line); i++ {
 		closes, width := bracketAt(line[i:])
-		if width == 0 || closes {
+		switch {
+		case width == 0:
+			continue
+		case closes && opened:
+			b.WriteString(line[from:i] + ")")
+			opened = false
+		case !closes && isTag(line[i+width:]):
+			b.WriteString(line[from:i] + "(")
+			opened = true
+		default:
 			continue
 		}
-		inner := strings.TrimLeftFunc(line[i+width:], decoration)
-		n := roleAt(inner)
-		if n == 0 {
-			continue
-		}
-		rest := strings.TrimLeftFunc(inner[n:], decoration)
-		if _, w := bracketAt(rest); w == 0 && !strings.HasPrefix(rest, ":") && !strings.HasPrefix(rest, "：") {
-			continue
-		}
-		line = line[:i] + round(line[i:], width)
+		i += width - 1
+		from = i + 1
 	}
-	return line
+	return b.String() + line[from:]
+}
+
+// isTag reports whether what follows an opening bracket makes it a system tag.
+func isTag(inner string) bool {
+	inner = strings.TrimLeftFunc(inner, decoration)
+	n := roleAt(inner)
+	if n == 0 {
+		return false
+	}
+	rest := strings.TrimLeftFunc(inner[n:], decoration)
+	_, width := bracketAt(rest)
+	return width > 0 || strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "：")
 }
 
 func decoration(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_`#~", r) }
@@ -165,7 +180,7 @@ func header(line string) string {
 	if end > 0 {
 		inner = inner[:end]
 	}
-	for _, mark := range []string{"·", "answers ", "files:", "note:", "forwarded"} {
+	for _, mark := range []string{"·", "answers", "files:", "note:", "forwarded"} {
 		if strings.Contains(inner, mark) {
 			return line[:at] + round(line[at:], width)
 		}
