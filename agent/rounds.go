@@ -36,6 +36,9 @@ func (a *Agent) rounds(ctx context.Context, t *turn) (string, error) {
 				return "", fmt.Errorf("%w: it said nothing", model.ErrBadOutput)
 			}
 			t.add(model.Message{Role: model.Assistant, Text: reply.Text})
+			if reply.Stop == model.StopLength {
+				said = join(said, sayCutReply.In(t.language))
+			}
 			return said, nil
 		}
 		t.add(model.Message{Role: model.Assistant, Text: reply.Text, Calls: t.name(reply.Calls)})
