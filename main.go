@@ -100,7 +100,11 @@ func run(args []string) int {
 		return exitUsage * min(1, len(name)^4) // "help" was asked for
 	}
 	p.state, p.origin = stateDir(*state)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
+	if name == "chat" && console.Interactive() {
+		signals = signals[:1] // at a terminal Ctrl-C stops a turn, not us
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	err := p.do(ctx, name, flags.Args()[1:])
 	var wrong usageError
@@ -192,6 +196,7 @@ func (p *program) chat(ctx context.Context, args []string) error {
 		In: os.Stdin, Out: p.out, Err: p.err, JSON: *asJSON, Terminal: console.Interactive() && !*asJSON,
 		Conversation: *name, Key: string(session.Named(mainAgent, *name)), History: filepath.Join(p.state, "history"),
 	}
+	defer context.AfterFunc(ctx, leave)()
 	client, err := web.Dial(p.socket())
 	if err == nil {
 		return console.Run(ctx, o, client, client)
@@ -208,6 +213,13 @@ func (p *program) chat(ctx context.Context, args []string) error {
 		fmt.Fprintln(p.err, h.greeting(ctx))
 	}
 	return h.chat(ctx, o)
+}
+
+// leave ends a chat that was told to end and still waits for a line: reading standard input cannot be interrupted.
+// What matters is on the disk already.
+func leave() {
+	<-time.After(time.Second)
+	os.Exit(0)
 }
 
 // operation runs an operation of the table that the command line offers.
@@ -395,9 +407,9 @@ func (h *house) serve(ctx context.Context, socket string, log *slog.Logger) erro
 // chat runs the agent for one terminal.
 func (h *house) chat(ctx context.Context, o console.Options) error {
 	h.agent.Bind(h.table, h.local)
-	ctx, leave := context.WithCancel(ctx)
+	ctx, end := context.WithCancel(ctx)
 	return together(ctx, h.agent.Serve, func(ctx context.Context) error {
-		defer leave()
+		defer end()
 		return console.Run(ctx, o, h.local, h.agent)
 	})
 }

@@ -66,17 +66,22 @@ func (a *Agent) turn(ctx context.Context, key session.Key, row session.Pending) 
 	}
 	a.wake(row.Inbound.Channel)
 	if len(parts) == 0 {
-		t.show(channels.Progress{Phase: channels.Done, Answers: answers(row)})
+		t.show(channels.Progress{Phase: channels.Done})
 	}
 	log.Info("turn", "model", t.about.Model, "why", t.about.Why, "prompt", t.about.Prompt, "cached", t.about.Cached,
 		"reply", t.about.Reply, "rounds", t.about.Rounds, "ms", time.Since(began).Milliseconds())
 }
 
 func (a *Agent) newTurn(key session.Key, row session.Pending) *turn {
+	show := a.shower(row.Inbound.Address())
 	private := row.Inbound.Chat.Kind == channels.Private && row.Decision.Owner
 	return &turn{
 		row: row, key: key, private: private, language: a.persona.language(row.Inbound.Text),
-		source: a.persona.source(private), show: a.shower(row.Inbound.Address()), plan: a.persona.guess(),
+		source: a.persona.source(private), plan: a.persona.guess(),
+		show: func(p channels.Progress) {
+			p.Answers = answers(row)
+			show(p)
+		},
 	}
 }
 

@@ -8,7 +8,6 @@ type program struct {
 	except   bool // a match takes the reflex out
 	states   []state
 	edges    int
-	must     []int32 // one of these words is in every match
 	byFirst  []int32 // the words that may come first; nil where a slot may
 	openHead bool    // a text may come first
 	slots    []boundSlot

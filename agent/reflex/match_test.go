@@ -39,10 +39,9 @@ func expandBranches(t *rapid.T, r []rune, i int) (string, int) {
 			*last += rapid.SampledFrom([]string{"light", "lights", "lamp"}).Draw(t, "rule")
 			i += len("<lamp>")
 		case '{':
-			end := i + strings.IndexByte(string(r[i:]), '}')
 			slot := string(r[i:])
 			slot = slot[:strings.IndexByte(slot, '}')+1]
-			end = i + utf8.RuneCountInString(slot)
+			end := i + utf8.RuneCountInString(slot)
 			*last += " " + expandSlot(t, slot) + " "
 			i = end
 		default:

@@ -36,7 +36,6 @@ type Conversation struct {
 	Key     Key
 	Address channels.Address // where it was last heard
 	Turns   int
-	Failed  int64          // the turn that ended with an error and can be retried; 0 = none
 	About   channels.About // of the last turn
 	Updated time.Time
 }

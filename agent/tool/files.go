@@ -95,11 +95,10 @@ func (f files) read(_ context.Context, a readArgs) (string, error) {
 // ends shows a whole text, or its beginning and end.
 func (f files) ends(name, text string) string {
 	const room = 40 // tokens of the marker
-	head, tail, cut := prompt.Ends(text, f.limit)
-	if !cut {
+	if _, _, cut := prompt.Ends(text, f.limit); !cut {
 		return text
 	}
-	head, tail, _ = prompt.Ends(text, max(f.limit*9/10-room, 0))
+	head, tail, _ := prompt.Ends(text, max(f.limit*9/10-room, 0))
 	next := strings.Count(head, "\n") + 2
 	if !strings.HasPrefix(text[len(head):], "\n") { // cut within a line
 		next--
