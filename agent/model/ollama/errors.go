@@ -83,22 +83,17 @@ func (c *Client) refusal(f failure) error {
 	return fmt.Errorf("asking model %s: %w: %s", c.cfg.Name, kind, hint)
 }
 
-var (
-	overflowTexts = []string{
-		"exceeds the available context size", "exceed_context_size_error", "prompt is longer than the context length",
-		"prompt too long", "exceeded max context length", "exceeds the context length", "input length exceeds",
-	}
-	outputTexts = []string{
-		"error parsing tool call", "failed to parse tool call", "unexpected end of json input", "parsing tool call",
-	}
-)
+var outputTexts = []string{
+	"error parsing tool call", "failed to parse tool call", "unexpected end of json input", "parsing tool call",
+}
 
 // classify finds the error that a caller can act on, by the text first, since in a stream there is no status.
 func classify(f failure) error {
 	text := strings.ToLower(f.text)
 	inStream := f.status == 0 || f.status == http.StatusOK
+	_, overflow := model.Overflow(f.text)
 	switch {
-	case contains(text, overflowTexts) && f.status != http.StatusTooManyRequests:
+	case overflow && f.status != http.StatusTooManyRequests:
 		return model.ErrOverflow
 	case strings.Contains(text, "does not support tools"):
 		return model.ErrNoTools
