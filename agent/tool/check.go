@@ -81,7 +81,7 @@ func parseArguments(s schema, args string) (map[string]any, error) {
 		case map[string]any:
 			return v, nil
 		case string:
-			if trimmed := unfence(v); strings.HasPrefix(trimmed, "{") {
+			if trimmed := unfence(v); strings.HasPrefix(strings.TrimLeft(trimmed, `"\`), "{") {
 				text = trimmed
 				continue
 			}

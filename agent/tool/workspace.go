@@ -144,9 +144,9 @@ func explain(name string, err error) error {
 		return Refuse("There is no %s. Use list to see what is there.", name)
 	case errors.Is(err, fs.ErrPermission):
 		return Refuse("%s may not be opened: the system forbids it.", name)
-	case errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EEXIST):
 		return Refuse("%s cannot be: a part of this path is a file, not a folder.", name)
-	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.EEXIST):
+	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EISDIR):
 		return Refuse("%s cannot be used as a file name here. Choose another.", name)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS):
 		return Refuse("%s was not written: the disk is full or read-only. Tell the owner.", name)
