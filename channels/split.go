@@ -43,9 +43,9 @@ type cutter struct {
 }
 
 func (c cutter) cut() (part, rest string) {
-	// Nothing longer than this can fit, however much of it is markup that is not counted. It bounds the work.
+	// A longer part is not looked for, even where most of it is markup that is not counted. It bounds the work.
 	window := c.text
-	if limit := 8 * max(c.max, 1); len(window) > limit {
+	if limit := 4 * max(c.max, 1); len(window) > limit {
 		window = strings.ToValidUTF8(window[:limit], "")
 	} else if c.count(c.text) <= c.max {
 		return c.text, ""

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf16"
@@ -207,8 +208,12 @@ func (p *page) inline(n ast.Node) {
 
 // resolve adds text in which escapes and references such as "&lt;" still stand.
 func (p *page) resolve(raw []byte) {
+	if !bytes.ContainsAny(raw, `\&`) {
+		p.write(string(raw))
+		return
+	}
 	var b strings.Builder
-	w := bufio.NewWriter(&b)
+	w := bufio.NewWriterSize(&b, 2*len(raw))
 	html.DefaultWriter.Write(w, raw)
 	w.Flush() // a Builder never fails
 	p.write(unescaper.Replace(b.String()))

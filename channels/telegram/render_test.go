@@ -145,7 +145,7 @@ func TestRandomRepliesAreTakenAndKeepTheirWords(t *testing.T) {
 func TestRandomLongRepliesAreSplitWithinTheLimit(t *testing.T) {
 	w := &writer{Rand: rand.New(rand.NewPCG(3, 4))}
 	c := telegram.New("telegram", telegram.Account{}, quiet())
-	for range 60 {
+	for range 25 {
 		var long []string
 		var words []string
 		for range 40 {

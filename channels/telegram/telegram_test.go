@@ -23,6 +23,8 @@ const (
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
+func textLog(to *strings.Builder) *slog.Logger { return slog.New(slog.NewTextHandler(to, nil)) }
+
 func account(s *telegramtest.Server) telegram.Account {
 	return telegram.Account{Token: config.NewSecret(token), URL: s.URL(), Poll: config.Duration(50 * time.Second)}
 }
@@ -71,8 +73,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench)) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{Server: telegramtest.NewPipe(token), got: make(chan channels.Inbound, 200), log: &strings.Builder{}}
 		t.Cleanup(b.Close)
-		log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelInfo}))
-		b.channel = telegram.New("telegram", account(b.Server), log)
+		b.channel = telegram.New("telegram", account(b.Server), textLog(b.log))
 		b.channel.Dial(b.Dial)
 		test(t, b)
 	})

@@ -2,6 +2,7 @@ package telegramtest
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,6 +32,10 @@ func readParams(r *http.Request) (params, error) {
 		if r.ContentLength > 0 {
 			return nil, err
 		}
+	}
+	// Only after the whole body does net/http look out for a client that goes.
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
 	}
 	for name, values := range r.Form {
 		p[name] = values[0]
