@@ -17,7 +17,7 @@ type Fault struct {
 	Migrate  int64  // new id of the chat, for 400
 }
 
-// The faults that a bot meets. TooMany asks to wait for some seconds.
+// TooMany asks the bot to wait for some seconds.
 func TooMany(seconds int) Fault { return Fault{Status: http.StatusTooManyRequests, After: seconds} }
 
 // Conflict is the answer to a poller that another one replaced.
