@@ -1,6 +1,7 @@
 #!/bin/bash
 # need.sh GROUP…: installs the Debian packages of the groups that are missing, and is silent when none is.
-# Groups: build (C compiler), cross (for boards), qemu (runs boards' binaries), test (watches system calls), node.
+# Groups: build (C compiler), cross (for boards), qemu (runs boards' binaries), test (watches system calls), node,
+# engine (C++ compiler, for engine.sh).
 set -euo pipefail
 
 can_build() { echo 'int main(void) { return 0; }' | gcc -x c -static -o /dev/null - 2>/dev/null; }
@@ -14,6 +15,7 @@ for group in "$@"; do
 	qemu) want+=(qemu-user-static) ;;
 	test) want+=(strace) ;;
 	node) want+=(nodejs npm) ;;
+	engine) command -v g++ >/dev/null || want+=(g++) ;;
 	*) echo "need.sh: there is no group $group" >&2 && exit 2 ;;
 	esac
 done

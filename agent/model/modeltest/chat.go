@@ -17,6 +17,7 @@ const (
 	nanosPrefill   = 1_000_000  // of a token that the cache does not hold
 	nanosDecode    = 10_000_000 // of a token of the reply
 	nanosLoad      = 1_000_000_000
+	nanosLookup    = 10_000_000 // of finding out that the model is loaded
 )
 
 // failures says the model package's errors as Ollama does.
@@ -29,7 +30,7 @@ var failures = []struct {
 	{model.ErrNotFound, 404, "model 'qwen3:1.7b' not found"},
 	{model.ErrOverflow, 400, "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it"},
 	{model.ErrBadOutput, 500, `error parsing tool call: raw='{"name": ', err=unexpected end of JSON input`},
-	{model.ErrNoTools, 400, "qwen3:1.7b does not support tools"},
+	{model.ErrNoTools, 400, fullName("qwen3:1.7b") + " does not support tools"},
 	{model.ErrRefused, 400, "invalid options"},
 }
 
@@ -97,7 +98,7 @@ func (f *Ollama) check(req *Request) (int, string) {
 	case !ok:
 		return 404, fmt.Sprintf("model '%s' not found", c.Model)
 	case len(c.Tools) > 0 && !m.can("tools"):
-		return 400, c.Model + " does not support tools"
+		return 400, fullName(m.Name) + " does not support tools"
 	case string(c.Think) == "true" && !m.can("thinking"):
 		return 400, fmt.Sprintf("%q does not support thinking", c.Model)
 	}
@@ -133,6 +134,9 @@ func calls(messages []Message) []wireCall {
 	}
 	return all
 }
+
+// fullName is how a server names a model in some errors: with where it would be pulled from.
+func fullName(name string) string { return "registry.ollama.ai/library/" + name }
 
 func (m OllamaModel) can(what string) bool {
 	for _, c := range m.Capabilities {

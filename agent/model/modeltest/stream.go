@@ -76,9 +76,12 @@ func (f *Ollama) stream(s *stream, a Answer, limit int) {
 		"prompt_eval_duration": (s.req.Prompt - s.req.Cached) * nanosPrefill,
 		"eval_count":           reply, "eval_duration": reply * nanosDecode,
 	}
+	load := nanosLookup
 	if s.req.Loaded {
-		done["load_duration"] = nanosLoad
+		load = nanosLoad
 	}
+	done["load_duration"] = load
+	done["total_duration"] = load + (s.req.Prompt-s.req.Cached)*nanosPrefill + reply*nanosDecode
 	s.line(done)
 }
 

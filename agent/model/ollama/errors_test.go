@@ -99,7 +99,7 @@ func TestFakeRefusesWhatOllamaRefuses(t *testing.T) {
 		"hello":             "invalid character 'h' looking for beginning of value",
 		`{"messages":[]}`:   "model is required",
 		`{"model":"other"}`: "model 'other' not found",
-		`{"model":"plain:1b","tools":[{}],"messages":[{"role":"user"}]}`:                                                                             "plain:1b does not support tools",
+		`{"model":"plain:1b","tools":[{}],"messages":[{"role":"user"}]}`:                                                                             "registry.ollama.ai/library/plain:1b does not support tools",
 		`{"model":"plain:1b","think":true,"messages":[{"role":"user"}]}`:                                                                             `"plain:1b" does not support thinking`,
 		`{"model":"plain:1b","messages":[{"role":"narrator"}]}`:                                                                                      `invalid role: "narrator"`,
 		`{"model":"plain:1b","truncate":false,"options":{"num_ctx":8},"messages":[{"role":"user","content":"` + strings.Repeat("long ", 20) + `"}]}`: "request (31 tokens) exceeds the available context size (8 tokens), try increasing it",
