@@ -2,6 +2,7 @@ package packaging_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "github.com/mattn/go-sqlite3" // for ask
 )
 
 // The harness of the end-to-end tests: each drives the binary that build.sh makes, by its command line alone.
@@ -136,7 +139,21 @@ type process struct {
 // start runs a command in the background until the test ends.
 func start(t testing.TB, state string, args ...string) *process {
 	t.Helper()
-	p := &process{command(t.Context(), t, state, args...), t, &record{}, make(chan struct{})}
+	return startFed(t, state, "", args...)
+}
+
+// startFed is start with this on the standard input.
+func startFed(t testing.TB, state, in string, args ...string) *process {
+	t.Helper()
+	cmd := command(t.Context(), t, state, args...)
+	cmd.Stdin = strings.NewReader(in)
+	return launch(t, cmd)
+}
+
+// launch starts a command in the background until the test ends.
+func launch(t testing.TB, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd, t, &record{}, make(chan struct{})}
 	p.Stdout, p.Stderr = p.said, p.said
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -148,7 +165,7 @@ func start(t testing.TB, state string, args ...string) *process {
 	t.Cleanup(func() { // the context of the test has ended by now, which kills
 		<-p.ended
 		if t.Failed() {
-			t.Logf("pinch %v said:\n%s", args, p.said)
+			t.Logf("%v said:\n%s", cmd.Args, p.said)
 		}
 	})
 	return p
@@ -231,4 +248,37 @@ func until(t testing.TB, what string, ok func() bool) {
 			t.Fatalf("waited %v in vain: %s", patience, what)
 		}
 	}
+}
+
+// ask returns the one value that a query finds in the database of a state directory.
+func ask(t testing.TB, state, query string) (value string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(state, "pinch.db")+"?mode=rw&_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow(query).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return value
+}
+
+// intact checks that the database is sound.
+func intact(t testing.TB, state string) {
+	t.Helper()
+	if got := ask(t, state, "PRAGMA integrity_check"); got != "ok" {
+		t.Errorf("the database is damaged: %s", got)
+	}
+}
+
+// sentence tells whether an error output is one line from pinch that has all of these parts.
+func sentence(err string, parts ...string) bool {
+	line, rest, _ := strings.Cut(err, "\n")
+	for _, part := range parts {
+		if !strings.Contains(line, part) {
+			return false
+		}
+	}
+	return rest == "" && strings.HasPrefix(line, "pinch: ")
 }
