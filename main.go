@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -269,6 +270,7 @@ func (p *program) call(ctx context.Context, call command.Call) (command.Result, 
 // settings are the sections of pinch.toml.
 type settings struct {
 	agent    agent.Config
+	engine   engine.Config
 	models   []model.Config
 	telegram telegram.Config
 	qq       qq.Config
@@ -277,7 +279,7 @@ type settings struct {
 
 func defaults() *settings {
 	s := &settings{
-		agent: agent.DefaultConfig(), models: make([]model.Config, 1), telegram: telegram.DefaultConfig(),
+		agent: agent.DefaultConfig(), engine: engine.DefaultConfig(), models: make([]model.Config, 1), telegram: telegram.DefaultConfig(),
 		qq: qq.DefaultConfig(), storage: storage.DefaultConfig(),
 	}
 	s.models[0].Default()
@@ -287,6 +289,7 @@ func defaults() *settings {
 func (s *settings) sections() []config.Section {
 	return []config.Section{
 		{Name: "agent", Doc: "the assistant", Into: &s.agent},
+		{Name: "engine", Doc: "what stands in the window", Into: &s.engine},
 		{Name: "model", Doc: "a model, in order of preference", Into: &s.models},
 		{Name: "channels.telegram", Doc: "a Telegram bot", Into: &s.telegram},
 		{Name: "channels.qq", Doc: "a QQ bot (names are final; the channel comes later)", Into: &s.qq},
@@ -342,8 +345,12 @@ func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
 		return fmt.Errorf("open the workspace: %w", err)
 	}
 	rows := h.db.For(mainAgent)
-	persona, err := h.persona(set, rows, log)
+	notes, board := memory.New(h.root, rows.Notes, rows.Past), host.New("/")
+	persona, err := h.persona(set, rows, notes, log)
 	if err != nil {
+		return err
+	}
+	if err := equip(persona, tool.Files(h.root, fresh(set)), notes, board); err != nil {
 		return err
 	}
 	allow := map[string][]string{}
@@ -353,21 +360,41 @@ func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
 	}
 	h.agent = agent.New(agent.Store{
 		Journal: rows.Journal, Inbox: rows.Inbox, Outbox: rows.Outbox, People: h.db.People(allow),
-		Conversations: rows.Conversations, Records: rows.Records, Log: rows.Log,
+		Conversations: rows.Conversations, Records: rows.Records, Log: rows.Log, Past: rows.Past,
 	}, persona, log)
 
-	board := host.New("/")
 	checks := h.checks(p, set, board)
-	h.table = command.NewTable(h.agent.Operations(), memory.New(h.root, rows.Notes).Operations(), board.Operations(),
+	h.table = command.NewTable(h.agent.Operations(), notes.Operations(), board.Operations(),
 		[]command.Op{h.agent.Status(checks), command.Doctor(checks)})
 	return nil
 }
 
-func (h *house) persona(set *settings, rows storage.Rows, log *slog.Logger) (*agent.Persona, error) {
-	tools, err := tool.NewSet(tool.Files(h.root, budget.Split(cmp.Or(set.models[0].Window, budget.DefaultWindow), set.agent.Rounds).Fresh)...)
-	if err != nil {
-		return nil, err
+// fresh is the most tokens of a tool's result.
+func fresh(set *settings) int {
+	return budget.Split(cmp.Or(set.models[0].Window, budget.DefaultWindow), set.agent.Rounds).Fresh
+}
+
+// equip gives a persona its tools: the core ones stand in the tools block, the rest is found by more_tools.
+func equip(p *agent.Persona, files []tool.Tool, notes *memory.Memory, board host.Host) error {
+	var rest []tool.Tool
+	for _, op := range slices.Concat(board.Operations(), notes.Operations()) {
+		switch op.Name {
+		case "remember", "recall": // these are core tools
+		case "forget":
+			rest = append(rest, tool.Operation(op, tool.Workspace))
+		default:
+			rest = append(rest, tool.Operation(op, tool.None))
+		}
 	}
+	var err error
+	if p.Hidden, err = tool.NewSet(rest...); err != nil {
+		return err
+	}
+	p.Tools, err = tool.NewSet(slices.Concat(files, notes.Tools(), tool.More(p.Hidden))...)
+	return err
+}
+
+func (h *house) persona(set *settings, rows storage.Rows, notes *memory.Memory, log *slog.Logger) (*agent.Persona, error) {
 	reflexes, err := reflex.New(reflex.Builtins(), reflex.Lists{}, nil)
 	if err != nil {
 		return nil, err
@@ -388,8 +415,8 @@ func (h *house) persona(set *settings, rows storage.Rows, log *slog.Logger) (*ag
 	}
 	return &agent.Persona{
 		ID: mainAgent, Config: set.agent, Workspace: agent.NewWorkspace(h.root), Version: version,
-		Board: host.New("/").Model(), Tools: tools, Client: model.Fallback(clients...), Prober: h.models[0],
-		Remedy: h.remedy, Engine: engine.NewWindow(rows.Log), Reflexes: reflexes,
+		Board: host.New("/").Model(), Client: model.Fallback(clients...), Prober: h.models[0], Local: first.Stays(),
+		Remedy: h.remedy, Engine: engine.NewWindow(rows.Log, set.engine), Reflexes: reflexes, Memory: notes,
 	}, nil
 }
 

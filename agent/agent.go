@@ -26,9 +26,11 @@ type Agent struct {
 	table    command.Table        // set by Bind
 	channels map[string]*delivery // set by Bind
 
-	ctx   context.Context // ends when Serve ends; lanes live under it
-	slots chan struct{}   // one token a running turn
-	work  sync.WaitGroup  // lanes and deliverers
+	ctx      context.Context // ends when Serve ends; lanes live under it
+	slots    chan struct{}   // one token a running turn
+	prefixes prefixes
+	sizes    sizes
+	work     sync.WaitGroup // lanes and deliverers
 
 	mu    sync.Mutex
 	lanes map[session.Key]*lane
@@ -61,6 +63,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	if err := a.recover(ctx); err != nil {
 		return err
 	}
+	a.work.Go(func() { a.wakeUp(ctx) })
 	for name, d := range a.channels {
 		a.work.Go(func() { a.deliver(ctx, d) })
 		a.work.Go(func() {
@@ -121,6 +124,9 @@ func (a *Agent) Accept(ctx context.Context, batch []channels.Inbound) error {
 	}
 	return nil
 }
+
+// Faults counts prompts that did not begin with the one before them, with no epoch start to explain it.
+func (a *Agent) Faults() int { return a.prefixes.count() }
 
 // Call runs an operation for whoever carries the call: the socket, the command line.
 func (a *Agent) Call(ctx context.Context, c command.Call) (command.Result, error) {

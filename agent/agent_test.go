@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pinch/agent/engine"
 	"pinch/agent/model"
 	"pinch/agent/model/modeltest"
 	"pinch/agent/session"
@@ -53,7 +54,7 @@ func TestEachRequestBeginsWithTheOneBefore(t *testing.T) {
 			t.Errorf("request %d does not begin with the one before: %v", i+1, err)
 		}
 	}
-	if n := w.persona.Engine.Faults(); n != 0 {
+	if n := w.agent.Faults(); n != 0 {
 		t.Errorf("%d prefix faults", n)
 	}
 	last := r[3].Messages[len(r[3].Messages)-1]
@@ -225,7 +226,7 @@ func TestOthersGetNoFilesAndNoMemory(t *testing.T) {
 	})
 	w.want("no")
 	for _, r := range m.Requests() {
-		if text := fmt.Sprint(r); strings.Contains(text, "4711") || len(r.Tools) > 0 {
+		if text := fmt.Sprint(r); strings.Contains(text, "4711") || len(r.Tools) != 1 || r.Tools[0].Name != "recall" {
 			t.Errorf("a group's request holds the owner's: %s", text)
 		}
 		if !strings.Contains(fmt.Sprint(r), "You are kind.") {
@@ -252,7 +253,7 @@ func TestWorkspaceChangesStartAnEpochOnlyFromOutside(t *testing.T) {
 	if head := r[4].Messages[0].Text; !strings.Contains(head, "pirate") {
 		t.Errorf("a write from outside did not: %s", head)
 	}
-	if w.persona.Engine.Faults() != 0 {
+	if w.agent.Faults() != 0 {
 		t.Error("an epoch start counted as a fault")
 	}
 }
@@ -263,7 +264,9 @@ func TestFullWindowLeavesOutWholeOldTurns(t *testing.T) {
 		steps = append(steps, modeltest.Call("list", `{}`), modeltest.Say(fmt.Sprintf("answer %d. %s", i, strings.Repeat("More words follow here. ", 20))))
 	}
 	m := modeltest.NewScript(t, steps...)
-	w := newWorld(t, t.TempDir(), m).start()
+	w := newWorld(t, t.TempDir(), m)
+	w.persona.Engine = engine.NewWindow(w.rows.Log, engine.Config{Compaction: engine.Off})
+	w.start()
 	left := 0
 	for i := range 60 {
 		w.say(fmt.Sprintf("question %d. %s", i, strings.Repeat("Some words to fill the window. ", 20)))

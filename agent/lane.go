@@ -16,17 +16,23 @@ var errStopped = errors.New("stopped by the person")
 type lane struct {
 	queue []session.Pending
 	stop  context.CancelCauseFunc // of the running turn
+	rest  context.CancelFunc      // of what is done after it while nobody waits
 }
 
 // push hands an accepted row to its conversation's lane, or runs it at once where it must not wait behind a turn.
 func (a *Agent) push(row session.Pending) {
 	key := session.Route(a.persona.ID, row.Inbound, row.Decision.Owner)
 	if a.actsNow(row) {
-		a.work.Go(func() { a.turn(a.ctx, key, row) })
+		a.work.Go(func() { a.turn(a.ctx, a.newTurn(key, row)) })
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for _, l := range a.lanes {
+		if l.rest != nil { // a person waits: what runs meanwhile can wait longer
+			l.rest()
+		}
+	}
 	if l, ok := a.lanes[key]; ok {
 		l.queue = append(l.queue, row)
 		return
@@ -63,7 +69,9 @@ func (a *Agent) run(key session.Key, l *lane) {
 
 		select {
 		case a.slots <- struct{}{}:
-			a.turn(ctx, key, row)
+			t := a.newTurn(key, row)
+			a.turn(ctx, t)
+			a.rest(l, t)
 			<-a.slots
 		case <-a.ctx.Done():
 		}
@@ -71,11 +79,36 @@ func (a *Agent) run(key session.Key, l *lane) {
 	}
 }
 
+// rest does what is due after a turn while no conversation has anything to do. A new message ends it.
+func (a *Agent) rest(l *lane, t *turn) {
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	a.mu.Lock()
+	l.stop = nil
+	quiet := true
+	for _, other := range a.lanes {
+		quiet = quiet && len(other.queue) == 0 && (other == l || other.stop == nil)
+	}
+	if quiet {
+		l.rest = cancel
+	}
+	a.mu.Unlock()
+	if quiet {
+		a.afterTurn(ctx, t)
+	}
+	a.mu.Lock()
+	l.rest = nil
+	a.mu.Unlock()
+}
+
 // Stop ends the running turn of a conversation and says whether there was one.
 func (a *Agent) Stop(key session.Key) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l, ok := a.lanes[key]
+	if ok && l.rest != nil {
+		l.rest()
+	}
 	if !ok || l.stop == nil {
 		return false
 	}

@@ -14,8 +14,10 @@ import (
 
 // The operations that are turns: they run in a lane, not by themselves.
 const (
-	opRetry = "retry"
-	opDo    = "do"
+	opRetry   = "retry"
+	opDo      = "do"
+	opNew     = "new"
+	opCompact = "compact"
 )
 
 // Operations of the loop itself. help lists the table that it is part of, so it reads it when called.
@@ -24,7 +26,8 @@ func (a *Agent) Operations() []command.Op {
 		{Name: "help", Aliases: []string{"commands", "帮助"}, Doc: channels.Phrase{EN: "what I can do", ZH: "我会做什么"}, Run: a.help},
 		{Name: "time", Aliases: []string{"时间"}, Doc: channels.Phrase{EN: "date and time", ZH: "日期和时间"}, Run: now},
 		{Name: "stop", Aliases: []string{"停"}, Doc: channels.Phrase{EN: "stop the running turn", ZH: "停止正在处理的消息"}, Now: true, Run: a.stop},
-		{Name: "new", Aliases: []string{"reset", "新会话"}, Doc: channels.Phrase{EN: "start with an empty context", ZH: "从空的上下文开始"}, Run: a.renew},
+		{Name: opNew, Aliases: []string{"reset", "新会话"}, Doc: channels.Phrase{EN: "start with an empty context", ZH: "从空的上下文开始"}, Run: inChat},
+		{Name: opCompact, Usage: "[WHAT MATTERS]", Aliases: []string{"压缩"}, Doc: channels.Phrase{EN: "tidy the context now", ZH: "现在整理上下文"}, Run: inChat},
 		{Name: opRetry, Aliases: []string{"重试"}, Doc: channels.Phrase{EN: "answer again what failed", ZH: "重新回答失败的消息"}, Run: inChat},
 		{Name: "why", Doc: channels.Phrase{EN: "what answered the last message", ZH: "上一条回答来自哪里"}, Run: a.why},
 		{Name: opDo, Usage: "TOOL [JSON]", Doc: channels.Phrase{EN: "run a tool without a model", ZH: "不经模型直接运行工具"}, Who: command.Owner, Run: inChat},
@@ -63,17 +66,6 @@ func (a *Agent) stop(_ context.Context, c command.Call) (command.Result, error) 
 		say = sayStopped
 	}
 	return command.Result{Text: say.In(c.Language)}, nil
-}
-
-func (a *Agent) renew(ctx context.Context, c command.Call) (command.Result, error) {
-	key := session.Key(c.Conversation)
-	private := c.Owner // a group is never the owner's alone; its first turn renders again
-	plan := a.persona.plan(ctx)
-	err := a.persona.Engine.New(ctx, engine.Ask{
-		Key: key, Plan: plan, Source: a.persona.source(private), Now: time.Now(),
-		Render: func() engine.Rendered { r, _ := a.persona.render(private, plan); return r },
-	}, "/new")
-	return command.Result{Text: sayNew.In(c.Language)}, err
 }
 
 func inChat(_ context.Context, c command.Call) (command.Result, error) {
@@ -163,7 +155,7 @@ func (a *Agent) status(ctx context.Context, c command.Call, checks []command.Che
 	}
 	a.mu.Unlock()
 	h.Up = time.Since(a.started).Round(time.Second).String()
-	h.Faults, h.Window = a.persona.Engine.Faults(), a.persona.known()
+	h.Faults, h.Window = a.prefixes.count(), a.persona.known()
 	var b strings.Builder
 	fmt.Fprintf(&b, sayStatus.In(c.Language), h.Version, h.Up, h.Lanes, h.Waiting)
 	if !c.Owner { // what the board has and lacks is the owner's business

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"strings"
 	"sync"
+	"time"
 
 	"pinch/agent/engine"
 	"pinch/agent/model"
@@ -61,16 +62,27 @@ type Persona struct {
 	Config    Config
 	Workspace *Workspace
 	Version   string
-	Board     string // what it runs on, for the head
-	Tools     tool.Set
+	Board     string   // what it runs on, for the head
+	Tools     tool.Set // the tools block
+	Hidden    tool.Set // found by more_tools
 	Client    model.Client
+	Local     bool            // the preferred model stays in the house
 	Prober    model.Prober    // of the preferred model
 	Remedy    channels.Phrase // what to do when no model answers
-	Engine    *engine.Window
+	Engine    engine.Engine
 	Reflexes  *reflex.Set
+	Memory    Memory
 
 	mu     sync.Mutex
 	window int // of the preferred model; 0 = not known yet
+}
+
+// Memory is what the loop does with memory while nobody waits.
+type Memory interface {
+	// Index adds some of what was said to the search index; more tells whether there is more to do.
+	Index(ctx context.Context) (more bool, err error)
+	// Note appends lines to the notes of a day.
+	Note(day time.Time, lines string) error
 }
 
 // language of fixed sentences for someone who wrote text.
@@ -103,6 +115,31 @@ func (p *Persona) known() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.window
+}
+
+// believe lowers the window to what a server showed to have. It reports whether that is news.
+func (p *Persona) believe(window int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if window < leastWindow || p.window != 0 && window >= p.window {
+		return false
+	}
+	p.window = window
+	return true
+}
+
+// leastWindow is the smallest window that is believed, in tokens.
+const leastWindow = 512
+
+// resolve finds the tool that a model means, in the tools block or outside of it.
+func (p *Persona) resolve(name string, private bool) (found tool.Tool, ok bool, hint string) {
+	if found, ok, hint = p.Tools.For(private).Resolve(name); ok {
+		return found, ok, hint
+	}
+	if found, ok, _ := p.Hidden.For(private).Resolve(name); ok {
+		return found, true, ""
+	}
+	return tool.Tool{}, false, hint
 }
 
 // source identifies everything that a head is made of, so that a change from outside starts an epoch.

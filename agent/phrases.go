@@ -34,6 +34,12 @@ var (
 	sayLeftOut     = channels.Phrase{EN: "%d older messages", ZH: "%d 条较早的消息"}
 	sayCutMessage  = channels.Phrase{EN: "the middle of your message: it is too long for the window", ZH: "你这条消息的中间部分：它超过了窗口"}
 	sayCutReply    = channels.Phrase{EN: "[My answer was longer than the room for it. Say “go on” for the rest.]", ZH: "[回答太长，放不下了。发“继续”我接着说。]"}
+	saySummarised  = channels.Phrase{EN: "%d older messages: I have notes of them", ZH: "%d 条较早的消息：我留有笔记"}
+	sayOnlyLast    = channels.Phrase{EN: "everything but your last message: nothing else fitted", ZH: "除你最后一条消息外的全部内容：放不下"}
+	sayTidying     = channels.Phrase{EN: "tidying my memory", ZH: "整理记忆"}
+	sayTidy        = channels.Phrase{EN: "There is nothing to tidy.", ZH: "没有需要整理的。"}
+	sayTidied      = channels.Phrase{EN: "Memory was tidied: %d tokens before, %d now.", ZH: "记忆已整理：之前 %d token，现在 %d。"}
+	sayServerCut   = channels.Phrase{EN: "The model's server cut my message in silence: %d tokens were sent, it counted %d. I use a smaller window from now on.", ZH: "模型服务器悄悄截断了内容：发送了 %d token，它只读了 %d。以后我用更小的窗口。"}
 	sayMayHave     = channels.Phrase{EN: "I was restarted while `%s` ran: it may have happened. Please check before asking again. It was called with %s.", ZH: "我在运行 `%s` 时被重启了：它可能已经执行。请先检查，再决定是否重复。参数：%s。"}
 	saySetAside    = channels.Phrase{EN: "This message ended my process several times, so I set it aside.", ZH: "处理这条消息时我多次崩溃，已把它搁置。"}
 	sayAsideOwner  = channels.Phrase{EN: "I set a message aside because it ended my process several times. It came over %s from %s.", ZH: "有一条消息多次使我崩溃，已搁置。来自 %s，发送者 %s。"}

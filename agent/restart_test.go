@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pinch/agent"
+	"pinch/agent/engine"
 	"pinch/agent/model"
 	"pinch/agent/model/modeltest"
 	"pinch/agent/session"
@@ -217,7 +218,9 @@ func (f *failing) Commit(ctx context.Context, turn session.Turn) error {
 
 func TestOverflowIsAskedSmallerAndNeverUnchanged(t *testing.T) {
 	m := modeltest.NewScript(t)
-	w := newWorld(t, t.TempDir(), m).start()
+	w := newWorld(t, t.TempDir(), m)
+	w.persona.Engine = engine.NewWindow(w.rows.Log, engine.Config{Compaction: engine.Off})
+	w.start()
 	for i := range 10 {
 		m.Then(modeltest.Say("ok"))
 		w.say(fmt.Sprintf("%d %s", i, strings.Repeat("words ", 150)))
@@ -232,9 +235,12 @@ func TestOverflowIsAskedSmallerAndNeverUnchanged(t *testing.T) {
 			t.Errorf("request %d holds %d bytes after one of %d", i, b, a)
 		}
 	}
-	m.Then(modeltest.Fail(model.ErrOverflow)) // nothing is left to leave out
+	// Nothing is left to leave out: only the last message goes, and the person is told.
+	m.Then(modeltest.Fail(model.ErrOverflow), modeltest.Step{Want: []string{"still?"}, Say: "Barely."})
 	w.say("still?")
-	w.want("does not fit")
+	if part := w.want("Barely."); len(part.About.LeftOut) == 0 {
+		t.Error("the person is not told")
+	}
 }
 
 func size(r model.Request) int {

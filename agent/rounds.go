@@ -50,7 +50,8 @@ func (a *Agent) rounds(ctx context.Context, t *turn) (string, error) {
 	return join(said, fmt.Sprintf(sayRounds.In(t.language), t.plan.Rounds)), nil
 }
 
-// generate runs one round. A prompt that does not fit is asked again, at most three times, each time smaller.
+// generate runs one round. A prompt that does not fit is asked again, at most three times, each time smaller; then
+// the smallest useful request is sent.
 func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (model.Reply, error) {
 	limit := t.plan.Window - t.plan.Reply
 	if round == 0 {
@@ -62,21 +63,45 @@ func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (
 		if err != nil {
 			return model.Reply{}, err
 		}
-		if asm.LeftOut > 0 {
-			t.about.LeftOut = append(t.about.LeftOut, fmt.Sprintf(sayLeftOut.In(t.language), asm.LeftOut))
+		if !a.prefixes.check(t.key, asm) {
+			a.log.Error("a prompt does not begin with the one before", "conversation", t.key, "epoch", asm.Epoch.ID)
 		}
+		t.tidied(asm.Compaction)
 		if size == asm.Parts.Total() { // nothing more can go: the same request again would only fail again
-			return model.Reply{}, model.ErrOverflow
+			break
 		}
 		size = asm.Parts.Total()
 		reply, err := a.stream(ctx, t, asm.Request, said)
-		if errors.Is(err, model.ErrOverflow) && ctx.Err() == nil {
-			limit = limit * 2 / 3
+		if err == nil {
+			a.observe(t, asm, reply)
+			return reply, nil
+		}
+		if !errors.Is(err, model.ErrOverflow) || ctx.Err() != nil {
+			return reply, err
+		}
+		if x, ok := model.Overflow(err.Error()); ok && a.persona.believe(x.Window) {
+			t.plan = a.persona.guess()
+			limit = min(limit, t.plan.High)
 			continue
 		}
-		return reply, err
+		limit = limit * 2 / 3
 	}
-	return model.Reply{}, model.ErrOverflow
+	return a.smallest(ctx, t, said)
+}
+
+// smallest asks with hardly more than the last message, after everything larger did not fit. The person is told.
+func (a *Agent) smallest(ctx context.Context, t *turn, said string) (model.Reply, error) {
+	text := t.entries[len(t.entries)-1].Message.Text
+	if i := len(t.entries) - 1; t.entries[i].Message.Role != model.User {
+		text = t.entries[0].Message.Text + "\n" + text
+	}
+	text, _ = shorten(text, t.plan.Window/4)
+	t.about.LeftOut = append(t.about.LeftOut, sayOnlyLast.In(t.language))
+	head, _ := prompt.Head(prompt.Spec{Name: a.persona.Config.Name, Mode: prompt.None})
+	return a.stream(ctx, t, model.Request{
+		Messages: []model.Message{{Role: model.System, Text: head}, {Role: model.User, Text: text}},
+		Reply:    t.plan.Reply / 2,
+	}, said)
 }
 
 // stream asks the model once and shows what it says as it says it.
@@ -111,10 +136,23 @@ func (a *Agent) stream(ctx context.Context, t *turn, req model.Request, said str
 
 // ask is what the engine needs for the turn's next round.
 func (a *Agent) ask(t *turn, limit int) engine.Ask {
-	return engine.Ask{
+	ask := engine.Ask{
 		Key: t.key, Plan: t.plan, Limit: limit, Source: t.source, Turn: t.row.ID, Fresh: t.entries, Now: time.Now(),
+		Known:  a.sizes.get(t.key),
 		Render: func() engine.Rendered { return a.head(t) },
+		Generate: func(ctx context.Context, cause string, req model.Request) (model.Reply, error) {
+			reply, err := a.persona.Client.Generate(ctx, req, nil)
+			if err == nil {
+				t.costs = append(t.costs, session.Cost{Model: reply.Model, Cause: cause, Usage: reply.Usage})
+			}
+			return reply, err
+		},
+		Working: func() { t.show(channels.Progress{Phase: channels.Using, Detail: sayTidying.In(t.language)}) },
 	}
+	if t.private {
+		ask.Keep = func(lines string) error { return a.persona.Memory.Note(ask.Now, lines) }
+	}
+	return ask
 }
 
 // head renders a fresh head, and tells the person which files had to be cut for it.
@@ -150,7 +188,7 @@ func (a *Agent) useAll(ctx context.Context, t *turn, last bool) error {
 
 // use runs one call. A refusal is a text for the model; an error ends the turn.
 func (a *Agent) use(ctx context.Context, t *turn, call model.ToolCall) (string, error) {
-	found, ok, hint := a.persona.Tools.For(t.private).Resolve(call.Name)
+	found, ok, hint := a.persona.resolve(call.Name, t.private)
 	if !ok {
 		return hint, nil
 	}
@@ -158,8 +196,17 @@ func (a *Agent) use(ctx context.Context, t *turn, call model.ToolCall) (string, 
 	if err != nil {
 		return err.Error(), nil
 	}
+	if found.Name == tool.Use {
+		inner, err := tool.Unwrap(call.ID, args)
+		if err != nil || inner.Name == tool.Use {
+			return "use needs the name of another tool and its arguments", nil
+		}
+		return a.use(ctx, t, inner)
+	}
+	a.log.Debug("tool", "conversation", t.key, "turn", t.row.ID, "tool", found.Name)
+	t.tools[found.Name]++
 	if found.Effect == tool.None {
-		return a.runTool(ctx, found, args)
+		return a.runTool(ctx, t, found, args)
 	}
 	intent := session.ToolRecord{Turn: t.row.ID, Call: call.ID, Name: found.Name, Arguments: string(args), At: time.Now()}
 	err = a.store.Records.Before(ctx, session.Progress{
@@ -169,7 +216,7 @@ func (a *Agent) use(ctx context.Context, t *turn, call model.ToolCall) (string, 
 		return "", fmt.Errorf("record what %s is about to do: %w", found.Name, err)
 	}
 	t.recorded = len(t.entries)
-	text, err := a.runTool(ctx, found, args)
+	text, err := a.runTool(ctx, t, found, args)
 	if err != nil {
 		return "", err
 	}
@@ -180,10 +227,10 @@ func (a *Agent) use(ctx context.Context, t *turn, call model.ToolCall) (string, 
 }
 
 // runTool runs a tool; its errors and panics become text for the model.
-func (a *Agent) runTool(ctx context.Context, found tool.Tool, args json.RawMessage) (text string, err error) {
+func (a *Agent) runTool(ctx context.Context, t *turn, found tool.Tool, args json.RawMessage) (text string, err error) {
 	var result tool.Result
 	err = guard(func() error {
-		result, err = found.Run(ctx, args)
+		result, err = found.Run(ctx, tool.Call{Args: args, Conversation: t.key, Audience: t.audience()})
 		return err
 	})
 	if ctx.Err() != nil && err != nil {

@@ -20,16 +20,18 @@ type Store struct {
 	Conversations Conversations
 	Records       tool.Records
 	Log           engine.Log
-	Notes         memory.Notes
+	Past          memory.Past
 }
 
-// Journal is the two full commits of a turn.
+// Journal is the two full commits of a turn, and the ledger.
 type Journal interface {
 	// Accept makes a batch durable and returns the rows that are new and admitted, in order. An event that was
 	// accepted before is left out.
 	Accept(ctx context.Context, batch []channels.Admitted) ([]session.Pending, error)
 	// Commit records a turn, marks its inbox rows answered and queues its parts.
 	Commit(ctx context.Context, turn session.Turn) error
+	// Spend records what was asked of a model outside of turns.
+	Spend(ctx context.Context, costs []session.Cost, now time.Time) error
 }
 
 // Inbox is the accepted messages that are not answered yet.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pinch/agent/command"
+	"pinch/agent/engine"
 	"pinch/agent/model"
 	"pinch/agent/prompt"
 	"pinch/agent/reflex"
@@ -29,6 +30,7 @@ type turn struct {
 	entries  []session.Entry
 	recorded int // how many of entries an intent has made durable
 	costs    []session.Cost
+	tools    map[string]int // calls by the tool's own name
 	about    channels.About
 	warnings []string        // sentences for the person, in front of the reply
 	notices  []channels.Part // for the owner, elsewhere
@@ -36,9 +38,8 @@ type turn struct {
 }
 
 // turn answers one row: it finds the reply, commits it and wakes the deliverer.
-func (a *Agent) turn(ctx context.Context, key session.Key, row session.Pending) {
-	began := time.Now()
-	t := a.newTurn(key, row)
+func (a *Agent) turn(ctx context.Context, t *turn) {
+	began, key, row := time.Now(), t.key, t.row
 	log := a.log.With("conversation", key, "turn", row.ID)
 	text, err := a.attempt(ctx, t)
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopped) {
@@ -53,7 +54,7 @@ func (a *Agent) turn(ctx context.Context, key session.Key, row session.Pending) 
 	parts := append(a.parts(t, text), t.notices...)
 	commit := session.Turn{
 		ID: row.ID, Key: key, Inbox: []int64{row.ID}, Entries: t.entries[t.recorded:], Costs: t.costs, Parts: parts,
-		Error: failure, Address: row.Inbound.Address(), About: t.about, At: time.Now(),
+		Error: failure, Address: row.Inbound.Address(), About: t.about, At: time.Now(), Audience: t.audience(),
 	}
 	if now := a.persona.source(t.private); now != t.source {
 		commit.Source = now // our own hand: what it wrote is in the tail already
@@ -69,7 +70,7 @@ func (a *Agent) turn(ctx context.Context, key session.Key, row session.Pending) 
 		t.show(channels.Progress{Phase: channels.Done})
 	}
 	log.Info("turn", "model", t.about.Model, "why", t.about.Why, "prompt", t.about.Prompt, "cached", t.about.Cached,
-		"reply", t.about.Reply, "rounds", t.about.Rounds, "ms", time.Since(began).Milliseconds())
+		"reply", t.about.Reply, "rounds", t.about.Rounds, "tools", t.tools, "ms", time.Since(began).Milliseconds())
 }
 
 func (a *Agent) newTurn(key session.Key, row session.Pending) *turn {
@@ -77,7 +78,7 @@ func (a *Agent) newTurn(key session.Key, row session.Pending) *turn {
 	private := row.Inbound.Chat.Kind == channels.Private && row.Decision.Owner
 	return &turn{
 		row: row, key: key, private: private, language: a.persona.language(row.Inbound.Text),
-		source: a.persona.source(private), plan: a.persona.guess(),
+		source: a.persona.source(private), tools: map[string]int{}, plan: a.persona.guess(),
 		show: func(p channels.Progress) {
 			p.Answers = answers(row)
 			show(p)
@@ -137,6 +138,10 @@ func (a *Agent) command(ctx context.Context, t *turn, name, args string) (string
 		return a.retry(ctx, t)
 	case opDo:
 		return a.do(ctx, t, args)
+	case opCompact:
+		return a.compact(ctx, t, engine.Job{Focus: args})
+	case opNew:
+		return a.compact(ctx, t, engine.Job{Anew: true})
 	}
 	return a.call(ctx, t, name, args)
 }
@@ -144,7 +149,7 @@ func (a *Agent) command(ctx context.Context, t *turn, name, args string) (string
 // call runs an operation and returns its text; what went wrong in its arguments or authority is a reply, no failure.
 func (a *Agent) call(ctx context.Context, t *turn, name, args string) (string, error) {
 	result, err := a.table.Call(ctx, command.Call{
-		Name: name, Args: args, Conversation: string(t.key), Owner: t.row.Decision.Owner, Language: t.language,
+		Name: name, Args: args, Conversation: string(t.key), Owner: t.private, Language: t.language,
 	})
 	var usage command.UsageError
 	switch {
@@ -167,7 +172,7 @@ func (a *Agent) reflex(ctx context.Context, t *turn) (string, bool) {
 		return "", false
 	}
 	m, outcome := a.persona.Reflexes.Match(in.Text, time.Now())
-	if outcome != reflex.Matched || m.Owner && !t.row.Decision.Owner {
+	if outcome != reflex.Matched || m.Owner && !t.private {
 		return "", false
 	}
 	reply, err := a.call(ctx, t, m.Op, m.Args)
@@ -225,6 +230,11 @@ func (t *turn) add(m model.Message) {
 		tokens += budget.Tokens(c.Name) + budget.Tokens(c.Arguments) + 2*budget.MessageTokens
 	}
 	t.entries = append(t.entries, session.Entry{Turn: t.row.ID, Message: m, Tokens: tokens, At: time.Now()})
+}
+
+// audience is who may be told what was said in the turn.
+func (t *turn) audience() session.Audience {
+	return session.AudienceOf(t.row.Inbound.Chat.Kind == channels.Private, t.row.Decision.Owner, t.key)
 }
 
 // parts splits the reply and marks its last part.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -48,9 +49,9 @@ type bench struct {
 func (b *bench) tool(name string, effect tool.Effect) tool.Tool {
 	return tool.Tool{
 		Name: name, Doc: "For tests.", Schema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`), Effect: effect, Owner: true,
-		Run: func(_ context.Context, args json.RawMessage) (tool.Result, error) {
+		Run: func(_ context.Context, c tool.Call) (tool.Result, error) {
 			b.mu.Lock()
-			b.runs = append(b.runs, name+string(args))
+			b.runs = append(b.runs, name+string(c.Args))
 			b.mu.Unlock()
 			if b.do != nil {
 				b.do()
@@ -87,11 +88,13 @@ func newWorldWith(t testing.TB, dir string, client model.Client, change func(*ag
 		t.Fatal(err)
 	}
 	root := must(os.OpenRoot(space))(t)
+	notes := memory.New(root, w.rows.Notes, w.rows.Past)
 	w.persona = &agent.Persona{
 		ID: "main", Config: agent.DefaultConfig(), Workspace: agent.NewWorkspace(root), Version: "test",
-		Tools:  must(tool.NewSet(append(tool.Files(root, 400), extra...)...))(t),
-		Client: client, Prober: window(4096), Engine: engine.NewWindow(w.rows.Log),
+		Tools:  must(tool.NewSet(slices.Concat(tool.Files(root, 400), notes.Tools(), extra)...))(t),
+		Client: client, Prober: window(4096), Engine: engine.NewWindow(w.rows.Log, engine.DefaultConfig()),
 		Remedy:   channels.Phrase{EN: "Start the model.", ZH: "请启动模型。"},
+		Memory:   notes,
 		Reflexes: must(reflex.New(reflex.Builtins(), reflex.Lists{}, nil))(t),
 	}
 	w.store = agent.Store{
@@ -103,7 +106,7 @@ func newWorldWith(t testing.TB, dir string, client model.Client, change func(*ag
 	w.end = sync.OnceFunc(func() { root.Close(); w.db.Close() })
 	t.Cleanup(func() { w.end() })
 	w.agent = agent.New(w.store, w.persona, log)
-	w.bind(command.NewTable(w.agent.Operations(), memory.New(root, w.rows.Notes).Operations(), []command.Op{w.agent.Status(nil)}))
+	w.bind(command.NewTable(w.agent.Operations(), notes.Operations(), []command.Op{w.agent.Status(nil)}))
 	return w
 }
 

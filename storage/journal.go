@@ -106,11 +106,20 @@ func (j Journal) say(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
 }
 
 func (j Journal) spend(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
-	for _, c := range turn.Costs {
+	return j.add(ctx, tx, turn.ID, turn.Costs, turn.At)
+}
+
+// Spend records what was asked of a model outside of turns.
+func (j Journal) Spend(ctx context.Context, costs []session.Cost, now time.Time) error {
+	return j.db.light(ctx, "recording usage", func(tx *sql.Tx) error { return j.add(ctx, tx, 0, costs, now) })
+}
+
+func (j Journal) add(ctx context.Context, tx *sql.Tx, turn int64, costs []session.Cost, now time.Time) error {
+	for _, c := range costs {
 		u := c.Usage
 		_, err := tx.ExecContext(ctx, `INSERT INTO usage (agent, turn, model, cause, prompt, cached, reply, prefill, decode, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, j.agent, turn.ID, c.Model, c.Cause, u.Prompt, u.Cached, u.Reply,
-			u.Prefill.Milliseconds(), u.Decode.Milliseconds(), at(turn.At))
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, j.agent, turn, c.Model, c.Cause, u.Prompt, u.Cached, u.Reply,
+			u.Prefill.Milliseconds(), u.Decode.Milliseconds(), at(now))
 		if err != nil {
 			return err
 		}
@@ -130,11 +139,11 @@ func (j Journal) queue(ctx context.Context, tx *sql.Tx, turn session.Turn) error
 }
 
 func (j Journal) touch(ctx context.Context, tx *sql.Tx, turn session.Turn) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, address, turns, about, updated)
-		VALUES (?, ?, ?, 1, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET address = excluded.address, turns = turns + 1,
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversations (key, agent, audience, address, turns, about, updated)
+		VALUES (?, ?, ?, ?, 1, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET audience = excluded.audience, address = excluded.address, turns = turns + 1,
 		about = excluded.about, updated = excluded.updated`,
-		string(turn.Key), j.agent, column{turn.Address}, column{turn.About}, at(turn.At))
+		string(turn.Key), j.agent, string(turn.Audience), column{turn.Address}, column{turn.About}, at(turn.At))
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	epochSQL = `SELECT id, key, head, tools, first, hash, source, reason, began
+	epochSQL = `SELECT id, key, head, tools, summary, first, stub, hash, source, reason, began
 		FROM epochs WHERE key = ? AND agent = ? ORDER BY id DESC LIMIT 1`
 	entriesSQL = `SELECT id, turn, message, tokens, at
 		FROM entries WHERE key = ? AND agent = ? AND id >= ? ORDER BY id`
@@ -22,7 +22,7 @@ type Log struct{ scope }
 // are all entries.
 func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []session.Entry, error) {
 	epochs, err := query(ctx, l.db, func(rows *sql.Rows, e *session.Epoch) error {
-		return rows.Scan(&e.ID, &e.Key, &e.Head, &e.Tools, &e.First, &e.Hash, &e.Source, &e.Reason, stamp{&e.Began})
+		return rows.Scan(&e.ID, &e.Key, &e.Head, &e.Tools, &e.Summary, &e.First, &e.Stub, &e.Hash, &e.Source, &e.Reason, stamp{&e.Began})
 	}, epochSQL, string(key), l.agent)
 	if err != nil {
 		return session.Epoch{}, nil, fmt.Errorf("reading the epoch: %w", explain(l.db.dir, err))
@@ -43,8 +43,9 @@ func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []sessio
 // NewEpoch stores an epoch as the conversation's current one and returns it with its id. Survives SIGKILL.
 func (l Log) NewEpoch(ctx context.Context, epoch session.Epoch) (session.Epoch, error) {
 	err := l.db.light(ctx, "storing an epoch", func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO epochs (agent, key, head, tools, first, hash, source, reason, began)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.agent, string(epoch.Key), epoch.Head, epoch.Tools, epoch.First, epoch.Hash, epoch.Source, epoch.Reason, at(epoch.Began))
+		result, err := tx.ExecContext(ctx, `INSERT INTO epochs (agent, key, head, tools, summary, first, stub, hash, source, reason, began)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, l.agent, string(epoch.Key), epoch.Head, epoch.Tools,
+			epoch.Summary, epoch.First, epoch.Stub, epoch.Hash, epoch.Source, epoch.Reason, at(epoch.Began))
 		if err != nil {
 			return err
 		}

@@ -138,13 +138,14 @@ type Rows struct {
 	Records       Records
 	Log           Log
 	Notes         Notes
+	Past          Past
 	Settings      Settings
 }
 
 // For returns the rows of an agent.
 func (db *DB) For(agent string) Rows {
 	s := scope{db, agent}
-	return Rows{Journal{s}, Inbox{s}, Outbox{s}, Conversations{s}, Records{s}, Log{s}, Notes{s}, Settings{s}}
+	return Rows{Journal{s}, Inbox{s}, Outbox{s}, Conversations{s}, Records{s}, Log{s}, Notes{s}, Past{s}, Settings{s}}
 }
 
 // scope is the rows of one agent.

@@ -45,11 +45,14 @@ type Numbered struct {
 type Memory struct {
 	root  *os.Root
 	index Notes
+	past  Past
 	mu    sync.Mutex // one change of the file, or one sync of the index, at a time
 }
 
 // New returns the memory of a workspace.
-func New(root *os.Root, notes Notes) *Memory { return &Memory{root: root, index: notes} }
+func New(root *os.Root, notes Notes, past Past) *Memory {
+	return &Memory{root: root, index: notes, past: past}
+}
 
 // Remember keeps a text as a note and returns its number. A note that is there already is not written again:
 // added is false then.

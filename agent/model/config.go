@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"pinch/agent/config"
@@ -56,4 +58,24 @@ func (c *Config) Default() {
 		Name: "local", Provider: "ollama", URL: "http://127.0.0.1:11434", Model: "qwen3:1.7b",
 		KeepAlive: config.Duration(24 * time.Hour), Stall: config.Duration(20 * time.Minute),
 	}
+}
+
+// Stays tells whether what is asked of the model stays in the house: as the config says, else by the address. A model
+// that Ollama serves from its cloud leaves it wherever it is asked.
+func (c Config) Stays() bool {
+	if strings.HasSuffix(c.Model, ":cloud") || strings.HasSuffix(c.Model, "-cloud") {
+		return false
+	}
+	if c.Local != nil {
+		return *c.Local
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return false
+	}
+	name := u.Hostname()
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+	}
+	return name == "localhost" || strings.HasSuffix(name, ".local") || !strings.Contains(name, ".")
 }

@@ -12,8 +12,19 @@ import (
 	"pinch/budget"
 )
 
+// Mode is how much of a head is wanted.
+type Mode int
+
+// The modes: all of it; without memory, workspace and person, for sub-agents; the first line only.
+const (
+	Full Mode = iota
+	Minimal
+	None
+)
+
 // Spec is what a head is made of.
 type Spec struct {
+	Mode    Mode
 	Name    string // the agent's
 	Board   string // static facts of the machine: board and OS name
 	Tools   bool   // tools are offered
@@ -61,13 +72,16 @@ const workspaceNote = `Your workspace holds your files; paths are relative to it
 func Head(s Spec) (text string, cuts []Cut) {
 	var b strings.Builder
 	b.WriteString("You are " + cmp.Or(DefuseName(s.Name), "Pinch") + ", a personal assistant on a small computer.\n")
+	if s.Mode == None {
+		return strings.TrimRight(b.String(), "\n"), nil
+	}
 	b.WriteString(rules)
 	if s.Tools {
 		b.WriteString(toolsNote)
 	} else {
 		b.WriteString(noTools)
 	}
-	if s.Tools && s.Private {
+	if s.Tools && s.Private && s.Mode == Full {
 		b.WriteString(workspaceNote)
 	}
 	files := admitted(s)
@@ -102,7 +116,7 @@ func admitted(s Spec) []File {
 		if f.Text = normal(f.Text); f.Text == "" {
 			continue
 		}
-		if !s.Private && (f.Name == "USER.md" || f.Name == "MEMORY.md") {
+		if (!s.Private || s.Mode == Minimal) && (f.Name == "USER.md" || f.Name == "MEMORY.md") {
 			continue
 		}
 		files = append(files, f)

@@ -20,15 +20,17 @@ type Entry struct {
 
 // Epoch is a span of turns in which nothing already sent is changed. A restart sends the stored bytes.
 type Epoch struct {
-	ID     int64
-	Key    Key
-	Head   string // the system message
-	Tools  string // canonical JSON of the tools block
-	First  int64  // the first entry id that its prompts hold
-	Hash   string // of Head and Tools and First
-	Source string // identifies the settings and files that Head and Tools were made of
-	Reason string // why it began
-	Began  time.Time
+	ID      int64
+	Key     Key
+	Head    string // the system message
+	Tools   string // canonical JSON of the tools block
+	Summary string // the message after the head that stands for what First leaves out, "" = none
+	First   int64  // the first entry id that its prompts hold
+	Stub    int64  // tool results of entries below this id are shown as one line
+	Hash    string // of all these
+	Source  string // identifies the settings and files that Head and Tools were made of
+	Reason  string // why it began
+	Began   time.Time
 }
 
 // Conversation is what is known of one conversation beside its entries.
@@ -51,17 +53,18 @@ type Pending struct {
 
 // Turn is what one turn leaves behind, committed in one transaction.
 type Turn struct {
-	ID      int64 // the id of its first inbox row
-	Key     Key
-	Inbox   []int64         // rows that it answers
-	Entries []Entry         // those that no intent recorded before
-	Costs   []Cost          // one a round
-	Parts   []channels.Part // the reply, already split
-	Error   string          // "" = answered, else answered with this error
-	Source  string          // new Epoch.Source, when the turn itself changed workspace files; "" = as it was
-	Address channels.Address
-	About   channels.About
-	At      time.Time
+	ID       int64 // the id of its first inbox row
+	Key      Key
+	Inbox    []int64         // rows that it answers
+	Entries  []Entry         // those that no intent recorded before
+	Costs    []Cost          // one a round
+	Parts    []channels.Part // the reply, already split
+	Error    string          // "" = answered, else answered with this error
+	Source   string          // new Epoch.Source, when the turn itself changed workspace files; "" = as it was
+	Address  channels.Address
+	Audience Audience // who may be told what was said
+	About    channels.About
+	At       time.Time
 }
 
 // Progress is what of a running turn must be durable before a tool with an effect runs.
@@ -89,6 +92,13 @@ type ToolRecord struct {
 	Done      bool
 	Result    string
 	At        time.Time
+}
+
+// Passage is one thing that was said, as a search finds it.
+type Passage struct {
+	Entry Entry
+	Key   Key
+	Score float64 // the higher the better
 }
 
 // Note is one remembered sentence of MEMORY.md.

@@ -44,10 +44,10 @@ func Files(root *os.Root, limit int) []Tool {
 }
 
 // run decodes checked arguments for a tool.
-func run[A any](do func(context.Context, A) (string, error)) func(context.Context, json.RawMessage) (Result, error) {
-	return func(ctx context.Context, raw json.RawMessage) (Result, error) {
+func run[A any](do func(context.Context, A) (string, error)) func(context.Context, Call) (Result, error) {
+	return func(ctx context.Context, call Call) (Result, error) {
 		var args A
-		if err := json.Unmarshal(raw, &args); err != nil {
+		if err := json.Unmarshal(call.Args, &args); err != nil {
 			return Result{}, fmt.Errorf("arguments: %w", err)
 		}
 		text, err := do(ctx, args)

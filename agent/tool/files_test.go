@@ -47,7 +47,7 @@ func (d desk) call(name, args string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	result, err := found.Run(d.t.Context(), checked)
+	result, err := found.Run(d.t.Context(), tool.Call{Args: checked})
 	return result.Text, err
 }
 

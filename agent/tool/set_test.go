@@ -12,7 +12,7 @@ import (
 func named(name string) tool.Tool {
 	return tool.Tool{
 		Name: name, Schema: json.RawMessage(`{"type":"object"}`),
-		Run: func(context.Context, json.RawMessage) (tool.Result, error) { return tool.Result{Text: name}, nil },
+		Run: func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Text: name}, nil },
 	}
 }
 

@@ -26,7 +26,14 @@ type Tool struct {
 	Schema json.RawMessage // JSON Schema of the arguments object, canonical and minified
 	Effect Effect
 	Owner  bool // only in conversations of the owner
-	Run    func(ctx context.Context, args json.RawMessage) (Result, error)
+	Run    func(ctx context.Context, call Call) (Result, error)
+}
+
+// Call is what a tool is told.
+type Call struct {
+	Args         json.RawMessage // an object that its schema allows
+	Conversation session.Key
+	Audience     session.Audience
 }
 
 // Result is what a tool tells the model.

@@ -18,6 +18,7 @@ CREATE INDEX inbox_waiting ON inbox (agent) WHERE state = 0;
 CREATE TABLE conversations (
 	key     TEXT    PRIMARY KEY,
 	agent   TEXT    NOT NULL,
+	audience TEXT   NOT NULL,           -- who may be told what was said in it
 	address TEXT    NOT NULL,           -- JSON of channels.Address
 	turns   INTEGER NOT NULL,
 	about   TEXT    NOT NULL,           -- JSON of channels.About
@@ -30,7 +31,9 @@ CREATE TABLE epochs (
 	key    TEXT    NOT NULL,
 	head   TEXT    NOT NULL,
 	tools  TEXT    NOT NULL,
+	summary TEXT   NOT NULL,            -- the message that stands for what first leaves out
 	first  INTEGER NOT NULL,
+	stub   INTEGER NOT NULL,            -- tool results below this entry are one line
 	hash   TEXT    NOT NULL,
 	source TEXT    NOT NULL,            -- what head and tools were made of
 	reason TEXT    NOT NULL,
@@ -48,6 +51,13 @@ CREATE TABLE entries (
 	at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX entries_key ON entries (key);
+
+-- What was said, by search terms; filled in batches while idle, up to the entry of past_mark. A row is an entry's.
+CREATE VIRTUAL TABLE past USING fts5 (terms, content = '', contentless_delete = 1);
+CREATE TABLE past_mark (
+	agent TEXT    PRIMARY KEY,
+	entry INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tool_records (
 	id        INTEGER PRIMARY KEY,
