@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 
 	"pinch/agent/session"
@@ -22,7 +23,7 @@ func parse(text string) document {
 		line = strings.TrimRight(line, " \t\r")
 		indented := strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t")
 		switch {
-		case strings.HasPrefix(line, "```"):
+		case isFence(line) && (inFence || slices.ContainsFunc(d.lines[i+1:], isFence)): // one that never closes is a text
 			inFence, open = !inFence, false
 		case inFence:
 		case open && indented && strings.TrimSpace(line) != "":
@@ -39,6 +40,8 @@ func parse(text string) document {
 	}
 	return d
 }
+
+func isFence(line string) bool { return strings.HasPrefix(line, "```") }
 
 func bullet(line string) (string, bool) {
 	text, ok := strings.CutPrefix(line, "- ")
