@@ -82,24 +82,9 @@ type program struct {
 func run(args []string) int {
 	p := &program{out: os.Stdout, err: os.Stderr}
 	flags := flag.NewFlagSet("pinch", flag.ContinueOnError)
-	flags.SetOutput(p.err)
-	flags.Usage = func() { fmt.Fprint(p.err, usage) }
 	state := flags.String("state", "", "state directory")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return exitUsage
-	}
+	err := parse(flags, args)
 	name := flags.Arg(0)
-	if name == "version" {
-		fmt.Fprintln(p.out, "pinch", version)
-		return 0
-	}
-	if name == "" || name == "help" {
-		fmt.Fprint(p.err, usage)
-		return exitUsage * min(1, len(name)^4) // "help" was asked for
-	}
 	p.state, p.origin = stateDir(*state)
 	signals := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
 	if name == "chat" && console.Interactive() {
@@ -107,9 +92,13 @@ func run(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	err := p.do(ctx, name, flags.Args()[1:])
+	if err == nil {
+		err = p.do(ctx, name, flags.Args()[min(1, flags.NArg()):])
+	}
 	var wrong usageError
 	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(p.out, usage)
 	case errors.As(err, &wrong):
 		fmt.Fprintf(p.err, "pinch: %s\n", wrong)
 		return exitUsage
@@ -122,6 +111,24 @@ func run(args []string) int {
 	return 0
 }
 
+// parse reads flags. What is wrong with them is a usageError, a wish for help flag.ErrHelp.
+func parse(flags *flag.FlagSet, args []string) error {
+	flags.SetOutput(io.Discard)
+	err := flags.Parse(args)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		return usageError(err.Error() + "; pinch help tells what there is")
+	}
+	return err
+}
+
+// none refuses arguments.
+func none(name string, args []string) error {
+	if err := parse(flag.NewFlagSet(name, flag.ContinueOnError), args); err != nil || len(args) == 0 {
+		return err
+	}
+	return usageError(fmt.Sprintf("pinch %s takes no arguments, and not %q; pinch help tells more", name, args[0]))
+}
+
 type usageError string
 
 func (e usageError) Error() string { return string(e) }
@@ -131,7 +138,21 @@ var errFound = errors.New("doctor found a failure")
 
 func (p *program) do(ctx context.Context, name string, args []string) error {
 	switch name {
+	case "":
+		fmt.Fprint(p.err, usage, "\n")
+		return usageError("a command is missing")
+	case "help":
+		return flag.ErrHelp
+	case "version":
+		if err := none(name, args); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.out, "pinch", version)
+		return err
 	case "run":
+		if err := none(name, args); err != nil {
+			return err
+		}
 		return p.serve(ctx)
 	case "chat":
 		return p.chat(ctx, args)
@@ -186,12 +207,11 @@ func (p *program) serve(ctx context.Context) error {
 
 // chat is pinch chat: over the socket of a running service, else with the agent in this process.
 func (p *program) chat(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("pinch chat", flag.ContinueOnError)
-	flags.SetOutput(p.err)
+	flags := flag.NewFlagSet("chat", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "print one JSON object a reply")
 	name := flags.String("session", "main", "conversation")
-	if err := flags.Parse(args); err != nil {
-		return usageError("see pinch help")
+	if err := cmp.Or(parse(flags, args), none("chat", flags.Args())); err != nil {
+		return err
 	}
 	o := console.Options{
 		In: os.Stdin, Out: p.out, Err: p.err, JSON: *asJSON, Terminal: console.Interactive() && !*asJSON,
@@ -225,11 +245,12 @@ func leave() {
 
 // operation runs an operation of the table that the command line offers.
 func (p *program) operation(ctx context.Context, name string, args []string) error {
-	asJSON := len(args) > 0 && args[0] == "--json"
-	if asJSON {
-		args = args[1:]
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	asJSON := flags.Bool("json", false, "print JSON")
+	if err := parse(flags, args); err != nil {
+		return err
 	}
-	call := command.Call{Name: name, Args: strings.Join(args, " "), Owner: true, Language: language()}
+	call := command.Call{Name: name, Args: strings.Join(flags.Args(), " "), Owner: true, Language: language()}
 	result, err := p.call(ctx, call)
 	if err != nil {
 		if errors.Is(err, command.ErrUnknown) {
@@ -237,7 +258,7 @@ func (p *program) operation(ctx context.Context, name string, args []string) err
 		}
 		return err
 	}
-	if err := result.Print(p.out, asJSON); err != nil {
+	if err := result.Print(p.out, *asJSON); err != nil {
 		return err
 	}
 	if result.Failed {

@@ -60,7 +60,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	a.ctx = ctx
 	defer a.work.Wait()
 	defer cancel(nil)
-	if err := a.recover(ctx); err != nil {
+	if err := a.recover(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	a.work.Go(func() { a.wakeUp(ctx) })

@@ -37,7 +37,7 @@ func (r Reading) Get(name string) (Value, bool) {
 func (r Reading) String() string {
 	parts := make([]string, len(r.Values))
 	for i, v := range r.Values {
-		parts[i] = fmt.Sprintf("%s %.1f %s", v.Name, v.Value, v.Unit)
+		parts[i] = strings.TrimSpace(fmt.Sprintf("%s %.1f %s", v.Name, v.Value, v.Unit))
 	}
 	return strings.Join(parts, ", ")
 }

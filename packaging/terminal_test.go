@@ -111,7 +111,7 @@ func talk(t *testing.T, dir string, ollama *modeltest.Ollama) {
 	c.press("x")
 	c.want("x") // the editor listens
 	c.press(ctrlC)
-	c.want("^C") // it clears the line, no more
+	c.want("^C")          // it clears the line, no more
 	c.press(esc + "[A\r") // the line before
 	c.want("Now I am here.\r\n")
 	c.want("> ")

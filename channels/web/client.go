@@ -44,10 +44,13 @@ func Dial(path string) (*Client, error) {
 	return &Client{&http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
 }
 
-// dialError is ErrNotRunning where the socket is missing or nobody is behind it.
+// dialError is ErrNotRunning where the socket is missing, cannot be there or has nobody behind it.
 func dialError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED) {
 		return ErrNotRunning
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("it belongs to another user: become that user, for instance with sudo: %w", err)
 	}
 	return err
 }
