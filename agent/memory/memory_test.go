@@ -69,7 +69,7 @@ func newDesk(t *testing.T, file, text string) desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	d.mem = memory.New(root, d.index)
+	d.mem = memory.New(root, d.index, nil)
 	d.table = command.NewTable(d.mem.Operations())
 	return d
 }
