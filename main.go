@@ -390,6 +390,13 @@ func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
 	return nil
 }
 
+// engines is the registry of context engines.
+var engines = map[string]func(*engine.Window, *memory.Memory) engine.Engine{
+	"window": func(w *engine.Window, _ *memory.Memory) engine.Engine { return w },
+	"legacy": func(w *engine.Window, _ *memory.Memory) engine.Engine { return w }, // its name in OpenClaw
+	"recall": func(w *engine.Window, m *memory.Memory) engine.Engine { return engine.NewRecall(w, m) },
+}
+
 // fresh is the most tokens of a tool's result.
 func fresh(set *settings) int {
 	return budget.Split(cmp.Or(set.models[0].Window, budget.DefaultWindow), set.agent.Rounds).Fresh
@@ -420,6 +427,10 @@ func (h *house) persona(set *settings, rows storage.Rows, notes *memory.Memory, 
 	if err != nil {
 		return nil, err
 	}
+	makeEngine, ok := engines[set.agent.Engine]
+	if !ok {
+		return nil, fmt.Errorf("agent.engine %q is not one of window, recall", set.agent.Engine)
+	}
 	var clients []model.Named
 	for _, c := range set.models {
 		client, err := ollama.New(c, nil, log)
@@ -437,7 +448,7 @@ func (h *house) persona(set *settings, rows storage.Rows, notes *memory.Memory, 
 	return &agent.Persona{
 		ID: mainAgent, Config: set.agent, Workspace: agent.NewWorkspace(h.root), Version: version,
 		Board: host.New("/").Model(), Client: model.Fallback(clients...), Prober: h.models[0], Local: first.Stays(),
-		Remedy: h.remedy, Engine: engine.NewWindow(rows.Log, set.engine), Reflexes: reflexes, Memory: notes,
+		Remedy: h.remedy, Engine: makeEngine(engine.NewWindow(rows.Log, set.engine), notes), Reflexes: reflexes, Memory: notes,
 	}, nil
 }
 

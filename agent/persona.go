@@ -32,11 +32,12 @@ type Config struct {
 	Language  string `toml:"language" doc:"of fixed sentences: auto, en or zh"`
 	Reflex    string `toml:"reflex" doc:"sentences that need no model: first, fallback or off"`
 	Rounds    int    `toml:"rounds" doc:"most model calls in one turn"`
+	Engine    string `toml:"engine" doc:"of the context: window, or recall (old messages are quoted with each new one)"`
 }
 
 // DefaultConfig is the section of an absent file.
 func DefaultConfig() Config {
-	return Config{Name: "Pinch", Workspace: "workspace", Language: "auto", Reflex: ReflexFirst, Rounds: 8}
+	return Config{Name: "Pinch", Workspace: "workspace", Language: "auto", Reflex: ReflexFirst, Rounds: 8, Engine: "window"}
 }
 
 // Validate checks the section.

@@ -119,7 +119,11 @@ func (a *Agent) answer(ctx context.Context, t *turn) (string, error) {
 		}
 	}
 	t.plan = a.persona.plan(ctx)
-	t.add(model.Message{Role: model.User, Text: a.envelope(t)})
+	notes, err := a.ingest(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	t.add(model.Message{Role: model.User, Text: a.envelope(t, notes...)})
 	reply, err := a.rounds(ctx, t)
 	if err != nil && mode == ReflexFallback && len(t.entries) == 1 {
 		if reply, ok := a.reflex(ctx, t); ok {
@@ -203,14 +207,23 @@ func (a *Agent) setAside(ctx context.Context, t *turn) error {
 	return &Excuse{Say: saySetAside, Err: errors.New("the message ended the process too often")}
 }
 
+// ingest asks an engine that can what the message should be read with.
+func (a *Agent) ingest(ctx context.Context, t *turn) ([]string, error) {
+	e, ok := a.persona.Engine.(engine.Ingester)
+	if !ok {
+		return nil, nil
+	}
+	return e.Ingest(ctx, a.ask(t, t.plan.High), t.audience(), t.row.Inbound.Text)
+}
+
 // envelope is the user message as a model gets it: a header, what came with the text, the text; all defused.
-func (a *Agent) envelope(t *turn) string {
+func (a *Agent) envelope(t *turn, notes ...string) string {
 	in := t.row.Inbound
 	text, cut := shorten(in.Text, t.fresh())
 	if cut {
 		t.about.LeftOut = append(t.about.LeftOut, sayCutMessage.In(t.language))
 	}
-	h := prompt.Header{Time: in.At.Local(), Sender: in.Sender.Name, Channel: in.Channel, Forward: in.Forward}
+	h := prompt.Header{Time: in.At.Local(), Sender: in.Sender.Name, Channel: in.Channel, Forward: in.Forward, Notes: notes}
 	return prompt.Envelope(h, in.Reply, in.Files, text)
 }
 

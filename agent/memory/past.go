@@ -88,12 +88,6 @@ func (m *Memory) recallTool(ctx context.Context, c tool.Call) (tool.Result, erro
 // Search returns the best quotes for a question that an audience may hear: notes first where they match, then what
 // was said, each on a line.
 func (m *Memory) Search(ctx context.Context, audience session.Audience, query string) ([]string, error) {
-	for more := true; more; {
-		var err error
-		if more, err = m.Index(ctx); err != nil {
-			return nil, err
-		}
-	}
 	var lines []string
 	if audience == session.OwnerOnly {
 		notes, err := m.Recall(ctx, query, 2)
@@ -104,20 +98,40 @@ func (m *Memory) Search(ctx context.Context, audience session.Audience, query st
 			lines = append(lines, fmt.Sprintf("- note %d: %s", n.Number, n.Text))
 		}
 	}
-	terms := QueryTerms(query)
-	found, err := m.past.Said(ctx, audience, terms, candidates)
+	found, err := m.Passages(ctx, audience, query, candidates)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range rank(found) {
+	for _, p := range found {
 		if len(lines) == quotes {
 			break
 		}
-		if line := quote(p.Entry, terms); !slices.Contains(lines, line) {
+		if line := "- " + m.Quote(p, query); !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
 	}
 	return lines, nil
+}
+
+// Passages returns what an audience may be told about a question of what was said, best first. What was not indexed
+// yet is indexed now.
+func (m *Memory) Passages(ctx context.Context, audience session.Audience, query string, limit int) ([]session.Passage, error) {
+	for more := true; more; {
+		var err error
+		if more, err = m.Index(ctx); err != nil {
+			return nil, err
+		}
+	}
+	found, err := m.past.Said(ctx, audience, QueryTerms(query), limit)
+	if err != nil {
+		return nil, err
+	}
+	return rank(found), nil
+}
+
+// Quote is a passage in one line: when, who, and the part that fits the question best.
+func (m *Memory) Quote(p session.Passage, query string) string {
+	return quote(p.Entry, QueryTerms(query))
 }
 
 // rank orders passages by their own score and, with less weight, that of their neighbours; what only asks comes
@@ -142,13 +156,18 @@ func rank(found []session.Passage) []session.Passage {
 	return found
 }
 
-// said is the text of an entry without the header of its envelope.
+// said is what an entry itself says: without the header of its envelope and what was quoted in it.
 func said(e session.Entry) string {
 	text := e.Message.Text
-	if e.Message.Role == model.User && strings.HasPrefix(text, "[") {
-		if _, rest, ok := strings.Cut(text, "] "); ok {
-			return rest
+	if e.Message.Role != model.User || !strings.HasPrefix(text, "[") {
+		return text
+	}
+	for strings.HasPrefix(text, "[") {
+		_, rest, ok := strings.Cut(text, "]")
+		if !ok {
+			break
 		}
+		text = strings.TrimLeft(rest, " \n")
 	}
 	return text
 }
@@ -163,7 +182,7 @@ func quote(e session.Entry, terms []string) string {
 	if budget.Tokens(text) > quoteTokens {
 		text = best(text, terms)
 	}
-	return fmt.Sprintf("- %s, %s: %s", e.At.Format(time.DateOnly), who, prompt.Defuse(text))
+	return fmt.Sprintf("%s, %s: %s", e.At.Format(time.DateOnly), who, prompt.Defuse(text))
 }
 
 // best is the stretch of a long text with most of the terms.
