@@ -447,8 +447,9 @@ func (h *house) persona(set *settings, rows storage.Rows, notes *memory.Memory, 
 	}
 	return &agent.Persona{
 		ID: mainAgent, Config: set.agent, Workspace: agent.NewWorkspace(h.root), Version: version,
-		Board: host.New("/").Model(), Client: model.Fallback(clients...), Prober: h.models[0], Local: first.Stays(),
-		Remedy: h.remedy, Engine: makeEngine(engine.NewWindow(rows.Log, set.engine), notes), Reflexes: reflexes, Memory: notes,
+		Board: host.New("/").Model(), Engine: makeEngine(engine.NewWindow(rows.Log, set.engine), notes),
+		Model:    agent.Model{Client: model.Fallback(clients...), Prober: h.models[0], Local: first.Stays(), Remedy: h.remedy},
+		Reflexes: reflexes, Memory: notes,
 	}, nil
 }
 
@@ -508,7 +509,7 @@ func (h *house) checks(p *program, set *settings, board host.Host) []command.Che
 		checks = append(checks, command.Check{Name: t.Name(), Run: func(ctx context.Context) command.Finding {
 			text, err := t.Check(ctx)
 			if err != nil {
-				return command.Finding{Level: command.Fail, Text: err.Error(), Remedy: t.State()}
+				return command.Finding{Level: command.Fail, Text: err.Error()}
 			}
 			return command.Finding{Level: command.OK, Text: text}
 		}})
@@ -519,15 +520,20 @@ func (h *house) checks(p *program, set *settings, board host.Host) []command.Che
 func (p *program) checkState(ctx context.Context, c storage.Config) command.Finding {
 	info, err := storage.Check(ctx, p.state)
 	used := info.Database + info.Log
+	text := fmt.Sprintf("%s (from %s), %.1f MB of %v, %.1f MB free on the disk", p.state, p.origin, float64(used)/1e6, c.Budget, float64(info.Free)/1e6)
 	switch {
 	case err != nil:
 		return command.Finding{Level: command.Fail, Text: err.Error()}
 	case info.Problem != "":
 		return command.Finding{Level: command.Fail, Text: "the database is damaged: " + info.Problem, Remedy: "keep a copy of " + p.state + " before anything else"}
+	case info.Free < 2<<20:
+		return command.Finding{Level: command.Fail, Text: "the disk is full: " + text, Remedy: "free some space there"}
+	case info.Free < 50<<20:
+		return command.Finding{Level: command.Warn, Text: "the disk is nearly full: " + text, Remedy: "free some space there"}
 	case used > int64(float64(c.Budget)*c.HighWater):
-		return command.Finding{Level: command.Warn, Text: fmt.Sprintf("%s (from %s) holds %.1f MB of %v", p.state, p.origin, float64(used)/1e6, c.Budget), Remedy: "raise storage.disk_budget"}
+		return command.Finding{Level: command.Warn, Text: text, Remedy: "raise storage.disk_budget"}
 	}
-	return command.Finding{Level: command.OK, Text: fmt.Sprintf("%s (from %s), %.1f MB of %v", p.state, p.origin, float64(used)/1e6, c.Budget)}
+	return command.Finding{Level: command.OK, Text: text}
 }
 
 func checkClock(board host.Host) command.Finding {

@@ -66,16 +66,21 @@ type Persona struct {
 	Board     string   // what it runs on, for the head
 	Tools     tool.Set // the tools block
 	Hidden    tool.Set // found by more_tools
-	Client    model.Client
-	Local     bool            // the preferred model stays in the house
-	Prober    model.Prober    // of the preferred model
-	Remedy    channels.Phrase // what to do when no model answers
+	Model     Model
 	Engine    engine.Engine
 	Reflexes  *reflex.Set
 	Memory    Memory
 
 	mu     sync.Mutex
 	window int // of the preferred model; 0 = not known yet
+}
+
+// Model is whom a persona asks.
+type Model struct {
+	Client model.Client
+	Prober model.Prober    // of the preferred model
+	Local  bool            // the preferred model stays in the house
+	Remedy channels.Phrase // what to do when none answers
 }
 
 // Memory is what the loop does with memory while nobody waits.
@@ -97,7 +102,7 @@ func (p *Persona) language(text string) string {
 // plan is the budget of a turn. The window is asked of the preferred model until it answers once.
 func (p *Persona) plan(ctx context.Context) budget.Plan {
 	if p.known() == 0 {
-		if info, err := p.Prober.Probe(ctx); err == nil {
+		if info, err := p.Model.Prober.Probe(ctx); err == nil {
 			p.mu.Lock()
 			p.window = info.Window
 			p.mu.Unlock()

@@ -41,7 +41,7 @@ func (a *Agent) afterTurn(ctx context.Context, t *turn) {
 // warm lets a local model evaluate what the next request of a conversation will begin with, so that a person does not
 // wait for it.
 func (a *Agent) warm(ctx context.Context, key session.Key) {
-	if !a.persona.Local || ctx.Err() != nil {
+	if !a.persona.Model.Local || ctx.Err() != nil {
 		return
 	}
 	epoch, entries, err := a.store.Log.Tail(ctx, key)
@@ -53,7 +53,7 @@ func (a *Agent) warm(ctx context.Context, key session.Key) {
 		a.log.Error("warming the model", "error", err)
 		return
 	}
-	reply, err := a.persona.Client.Generate(ctx, req, nil)
+	reply, err := a.persona.Model.Client.Generate(ctx, req, nil)
 	if err != nil { // it is a favour, not a need
 		a.log.Debug("warming the model", "error", err)
 		return

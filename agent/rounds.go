@@ -117,7 +117,7 @@ func (a *Agent) stream(ctx context.Context, t *turn, req model.Request, said str
 		}
 		t.show(channels.Progress{Phase: channels.Writing, Text: text})
 	}
-	reply, err := a.persona.Client.Generate(ctx, req, func(d model.Delta) {
+	reply, err := a.persona.Model.Client.Generate(ctx, req, func(d model.Delta) {
 		if d.Percent > 0 {
 			t.show(channels.Progress{Phase: channels.Reading, Percent: d.Percent})
 		}
@@ -141,7 +141,7 @@ func (a *Agent) ask(t *turn, limit int) engine.Ask {
 		Known:  a.sizes.get(t.key),
 		Render: func() engine.Rendered { return a.head(t) },
 		Generate: func(ctx context.Context, cause string, req model.Request) (model.Reply, error) {
-			reply, err := a.persona.Client.Generate(ctx, req, nil)
+			reply, err := a.persona.Model.Client.Generate(ctx, req, nil)
 			if err == nil {
 				t.costs = append(t.costs, session.Cost{Model: reply.Model, Cause: cause, Usage: reply.Usage})
 			}

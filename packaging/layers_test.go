@@ -76,7 +76,7 @@ type started struct {
 
 // goroutines lists every go statement, or call of a Go method, outside tests and fakes.
 var goroutines = map[string]started{
-	"agent/agent.go":                {2, "Serve waits for the delivery and the run of each channel"},
+	"agent/agent.go":                {3, "Serve waits for the delivery and the run of each channel, and for the warming of the model"},
 	"agent/lane.go":                 {2, "Serve waits for the lanes and for the commands that pass them"},
 	"channels/telegram/telegram.go": {1, "Run waits for the one that shows typing"},
 	"channels/web/server.go":        {1, "Serve waits for the HTTP server to end"},
