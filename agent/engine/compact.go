@@ -17,7 +17,7 @@ func (w *Window) Compact(ctx context.Context, ask Ask, job Job) (Compaction, err
 	}
 	if job.Anew {
 		before := t.measure(nil).Total()
-		epoch, err := w.begin(ctx, ask, session.Epoch{First: after(t.entries), Reason: "new"})
+		epoch, err := w.begin(ctx, ask, session.Epoch{First: max(t.epoch.First, after(t.entries)), Reason: "new"})
 		return Compaction{How: ByCut, Left: len(t.entries), Before: before, After: tail{epoch: epoch}.measure(nil).Total()}, err
 	}
 	_, c, err := w.shorten(ctx, ask, t, goal{focus: job.Focus})

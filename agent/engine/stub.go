@@ -20,16 +20,19 @@ func stubbed(e session.Entry) session.Entry {
 	if runes := []rune(first); len(runes) > 60 {
 		first = string(runes[:60]) + "…"
 	}
+	full := e
 	e.Message.Text = fmt.Sprintf("[%s: %s (%d tokens left out)]", e.Message.Name, first, e.Tokens)
-	e.Tokens = budget.Tokens(e.Message.Text) + budget.MessageTokens
+	if e.Tokens = budget.Tokens(e.Message.Text) + budget.MessageTokens; e.Tokens >= full.Tokens {
+		return full
+	}
 	return e
 }
 
-// shown are the entries as the prompts of an epoch show them.
+// shown are the entries as the prompts of an epoch show them. Those of the running turn have no id yet.
 func shown(epoch session.Epoch, entries []session.Entry) []session.Entry {
 	list := make([]session.Entry, len(entries))
 	for i, e := range entries {
-		if e.ID < epoch.Stub {
+		if e.ID != 0 && e.ID < epoch.Stub {
 			e = stubbed(e)
 		}
 		list[i] = e
