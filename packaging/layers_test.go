@@ -84,9 +84,7 @@ var goroutines = map[string]started{
 }
 
 // exemptions are the reasoned exceptions. One that is no longer needed fails the test.
-var exemptions = []exemption{
-	{"sleep", "channels/telegram/telegram_test.go", "inside synctest bubbles, where it moves the bubble's clock and takes no time"},
-}
+var exemptions = []exemption{}
 
 type exemption struct{ rule, where, reason string }
 
