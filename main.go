@@ -509,7 +509,7 @@ func (h *house) checks(p *program, set *settings, board host.Host) []command.Che
 		checks = append(checks, command.Check{Name: t.Name(), Run: func(ctx context.Context) command.Finding {
 			text, err := t.Check(ctx)
 			if err != nil {
-				return command.Finding{Level: command.Fail, Text: err.Error()}
+				return command.Finding{Level: command.Fail, Text: err.Error(), Remedy: "pinch run goes on trying"}
 			}
 			return command.Finding{Level: command.OK, Text: text}
 		}})

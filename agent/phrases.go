@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"pinch/agent/model"
+	"pinch/agent/session"
 	"pinch/channels"
 )
 
@@ -45,6 +46,7 @@ var (
 	sayAsideOwner  = channels.Phrase{EN: "I set a message aside because it ended my process several times. It came over %s from %s.", ZH: "有一条消息多次使我崩溃，已搁置。来自 %s，发送者 %s。"}
 	sayUnavailable = channels.Phrase{EN: "I cannot reach a model, so I kept your message. %s Then send /retry.", ZH: "现在连不上模型，你的消息我留着。%s 之后发送 /retry。"}
 	sayOverflow    = channels.Phrase{EN: "This does not fit into the model's window, even with nothing else in it. Please send less at once.", ZH: "内容超过了模型的窗口，请分成几条发送。"}
+	sayDiskFull    = channels.Phrase{EN: "The disk is full, so I cannot keep my answer. Free some space and start me again: I answer then.", ZH: "磁盘满了，我的回答存不下来。请腾出一些空间再重新启动，我会接着回答。"}
 	sayBadOutput   = channels.Phrase{EN: "The model's answer was not usable. /retry asks again.", ZH: "模型的回答无法使用。发送 /retry 再试一次。"}
 	sayFault       = channels.Phrase{EN: "Something went wrong here (turn %d). The log has the cause. /retry tries again.", ZH: "这里出了点问题（编号 %d），原因在日志里。发送 /retry 再试一次。"}
 )
@@ -74,13 +76,15 @@ func (a *Agent) excuse(t *turn, err error) string {
 		return say(e.Say)
 	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
 		return say(sayStopped)
+	case errors.Is(err, session.ErrDiskFull):
+		return say(sayDiskFull)
 	case errors.Is(err, model.ErrOverflow):
 		return say(sayOverflow)
 	case errors.Is(err, model.ErrBadOutput):
 		return say(sayBadOutput)
 	case errors.Is(err, model.ErrUnavailable), errors.Is(err, model.ErrNotFound), errors.Is(err, model.ErrStalled),
 		errors.Is(err, model.ErrRefused), errors.Is(err, model.ErrNoTools):
-		return say(sayUnavailable, a.persona.Remedy.In(t.language))
+		return say(sayUnavailable, a.persona.Model.Remedy.In(t.language))
 	}
 	return say(sayFault, t.row.ID)
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // Info is the state of a database for status and doctor.
@@ -14,6 +16,7 @@ type Info struct {
 	Database int64  // bytes
 	Log      int64  // bytes of the write-ahead log
 	Schema   int    // number of the last migration
+	Free     int64  // bytes that the disk still has for us
 	Problem  string // of the quick integrity check, "" = sound
 }
 
@@ -32,6 +35,11 @@ func Check(ctx context.Context, dir string) (Info, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return info, fmt.Errorf("checking the database: %w", explain(dir, err))
 	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return info, fmt.Errorf("checking the database: %w", explain(dir, err))
+	}
+	info.Free = int64(disk.Bavail) * int64(disk.Bsize)
 	pool := connect(path, "ro", reading)
 	defer pool.Close()
 	err = pool.QueryRowContext(ctx, "PRAGMA user_version").Scan(&info.Schema)

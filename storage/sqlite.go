@@ -13,6 +13,8 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
+
+	"pinch/agent/session"
 )
 
 // The settings of the connections. Page size and vacuum mode only count before a new file has its first page, so they
@@ -113,7 +115,7 @@ func explain(dir string, err error) error {
 	}
 	switch {
 	case is(sqlite3.ErrFull, unix.ENOSPC, unix.EDQUOT):
-		return fmt.Errorf("the disk that holds %s is full; free some space there: %w", dir, err)
+		return fmt.Errorf("%w: free some space where %s is: %w", session.ErrDiskFull, dir, err)
 	case is(sqlite3.ErrCorrupt, sqlite3.ErrNotADB):
 		return fmt.Errorf("%s in %s is damaged; stop Pinch, put a backup in its place, or move it away to begin "+
 			"with an empty one: %w", fileName, dir, err)

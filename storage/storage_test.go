@@ -227,7 +227,7 @@ func TestCheck(t *testing.T) {
 		accept(t, db.For("main"), fmt.Sprint(i))
 	}
 	info := must(storage.Check(ctx, dir))(t) // beside the running store
-	if info.Database < 1024 || info.Log < 1024 || info.Schema != 1 || info.Problem != "" {
+	if info.Database < 1024 || info.Log < 1024 || info.Schema != 1 || info.Free < 1024 || info.Problem != "" {
 		t.Errorf("sound database: %+v", info)
 	}
 	bad := copied(t, dir)

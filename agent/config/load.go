@@ -11,17 +11,18 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/BurntSushi/toml"
 )
 
 // Load reads the file at path into the sections, which hold their defaults, and validates them. A missing file
-// is no error. Every fault of the file is reported (errors.Join), in the order of lines, as
+// is no error, nor is a place where none can be: whoever writes there says so. Every fault of the file is reported (errors.Join), in the order of lines, as
 // "PATH:LINE: KEY …what would be right"; no value of the file is in the text but that of a size, a duration or
 // one that a Validate quotes. After an error the sections are half filled and must not be used.
 func Load(path string, sections ...Section) error {
 	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
 	root := make(table)

@@ -3,11 +3,15 @@
 package session
 
 import (
+	"errors"
 	"time"
 
 	"pinch/agent/model"
 	"pinch/channels"
 )
+
+// ErrDiskFull is what a store answers when there is no room for what should be stored.
+var ErrDiskFull = errors.New("the disk is full")
 
 // Entry is one stored message of a conversation, exactly as it was sent to a model.
 type Entry struct {
