@@ -14,7 +14,7 @@ for group in "$@"; do
 		libc6-dev-armhf-cross gcc-arm-linux-gnueabi libc6-dev-armel-cross) ;;
 	qemu) want+=(qemu-user-static) ;;
 	test) want+=(strace) ;;
-	node) want+=(nodejs npm) ;;
+	node) { command -v node && command -v npm; } >/dev/null || want+=(nodejs npm) ;;
 	engine) command -v g++ >/dev/null || want+=(g++) ;;
 	*) echo "need.sh: there is no group $group" >&2 && exit 2 ;;
 	esac
