@@ -36,6 +36,7 @@ const (
 	fromNotes  = 2 // they were worth keeping before
 	lastOnes   = 3 // the last requests are what is going on
 	fromModel  = -1
+	focussed   = 6
 	leastScore = 1
 )
 
@@ -44,17 +45,17 @@ const (
 func extract(before string, dropped []session.Entry, focus string, limit int) string {
 	about := content(focus)
 	var list []line
-	add := func(text string, bonus int) {
-		if text = clip(strings.TrimSpace(text), min(48, limit/2)); text == "" {
-			return
+	add := func(text, who string, bonus int) {
+		score := weight(text) + bonus
+		if slices.ContainsFunc(content(text), func(w string) bool { return slices.Contains(about, w) }) {
+			score += focussed
 		}
-		if len(about) > 0 && slices.ContainsFunc(content(text), func(w string) bool { return slices.Contains(about, w) }) {
-			bonus += 4
+		if text = clip(strings.TrimSpace(who+text), min(48, limit/2)); text != "" {
+			list = append(list, line{text: text, score: score, at: len(list)})
 		}
-		list = append(list, line{text: text, score: weight(text) + bonus, at: len(list)})
 	}
 	for l := range strings.Lines(before) {
-		add(strings.TrimPrefix(strings.TrimSpace(l), "- "), fromNotes)
+		add(strings.TrimPrefix(strings.TrimSpace(l), "- "), "", fromNotes)
 	}
 	for i, e := range dropped {
 		switch {
@@ -64,11 +65,11 @@ func extract(before string, dropped []session.Entry, focus string, limit int) st
 				bonus = lastOnes
 			}
 			for _, s := range sentences(bare(e.Message.Text)) {
-				add(dated(s, e.At), bonus)
+				add(dated(s, e.At), "", bonus)
 			}
 		case e.Message.Role == model.Assistant:
 			for _, s := range sentences(e.Message.Text) {
-				add("I said: "+s, fromModel)
+				add(s, "I said: ", fromModel)
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func weight(s string) int {
 		w++
 	}
 	for i, word := range strings.Fields(s) {
-		if r := []rune(word); i > 0 && len(r) > 1 && unicode.IsUpper(r[0]) && r[1] != '\'' && !strings.HasPrefix(s, "I said: "+word) {
+		if r := []rune(word); i > 0 && len(r) > 1 && unicode.IsUpper(r[0]) && r[1] != '\'' {
 			w++
 			break
 		}

@@ -202,7 +202,8 @@ var common = strings.Fields(`that this with from have has had will would could s
 	then than your you're i'm about into just also like know want need please thanks thank sure okay here help
 	assist assistance anything something more some make made been being were was does doing done tell today
 	can't don't i'll it's let's how can you are the and for not but all any get our out her him his its she who
-	understand conversation summary notes note question questions happy glad great good well very really`)
+	understand conversation summary notes note question questions happy glad great good well very really
+	好的 哈哈 谢谢 你好 您好 不客 客气 没问 问题 明白 知道 记住 住了 可以 什么 怎么 有什 帮你 吗我 我会 的吗 还有 请问 没有 这个 那个 一个 就是`)
 
 // content are the words of a text that carry meaning, in lower case. Han text, which has no spaces, counts by pairs of
 // runes, since single ones are in every text.
@@ -217,13 +218,11 @@ func content(text string) []string {
 			for i := range len(runes) - 1 {
 				list = append(list, string(runes[i:i+2]))
 			}
-			continue
-		}
-		if (len(word) > 2 || strings.ContainsAny(word, "0123456789")) && !slices.Contains(common, word) {
+		} else if len(word) > 2 || strings.ContainsAny(word, "0123456789") {
 			list = append(list, word)
 		}
 	}
-	return list
+	return slices.DeleteFunc(list, func(w string) bool { return slices.Contains(common, w) })
 }
 
 // sourceText is what a summary may speak of.
