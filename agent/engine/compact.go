@@ -80,7 +80,7 @@ func (w *Window) shorten(ctx context.Context, ask Ask, t tail, g goal) (tail, Co
 			return t, Compaction{}, nil
 		}
 		if cut > 0 {
-			s, how, err := w.summary(ctx, ask, t, t.entries[:cut], g.focus)
+			s, how, err := w.summarise(ctx, ask, t, t.entries[:cut], g.focus)
 			if err != nil {
 				return t, Compaction{}, err
 			}

@@ -19,13 +19,18 @@ type Window struct {
 	Log    Log
 	Config Config
 
+	// summarise writes down what a conversation loses; another engine may do it in its own way.
+	summarise func(ctx context.Context, ask Ask, t tail, dropped []session.Entry, focus string) (string, How, error)
+
 	mu      sync.Mutex
 	flushed map[session.Key]int64 // the epoch whose lasting facts were written down
 }
 
 // NewWindow returns a window engine over a log.
 func NewWindow(log Log, config Config) *Window {
-	return &Window{Log: log, Config: config, flushed: map[session.Key]int64{}}
+	w := &Window{Log: log, Config: config, flushed: map[session.Key]int64{}}
+	w.summarise = w.summary
+	return w
 }
 
 // tail is a conversation as an epoch sees it: the entries that it holds, without those of the running turn.
