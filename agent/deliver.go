@@ -66,13 +66,8 @@ func wait(ctx context.Context, kick <-chan struct{}, at time.Time) {
 // send delivers one part and records what came of it.
 func (a *Agent) send(ctx context.Context, ch channels.Channel, part channels.Part) {
 	id, err := ch.Send(ctx, part)
-	// What the platform did is recorded even when we are asked to stop meanwhile.
-	ctx = context.WithoutCancel(ctx)
 	if err == nil {
-		err = a.store.Outbox.Sent(ctx, part.ID, id)
-		if err != nil {
-			a.log.Error("marking a part as sent", "part", part.ID, "error", err)
-		}
+		a.record(ctx, part.ID, func(ctx context.Context) error { return a.store.Outbox.Sent(ctx, part.ID, id) })
 		return
 	}
 	until := time.Now()
@@ -86,8 +81,19 @@ func (a *Agent) send(ctx context.Context, ch channels.Channel, part channels.Par
 		until = until.Add(max(f.After, backoff(part.Tries)))
 		a.log.Warn("putting a part off", "channel", ch.Name(), "part", part.ID, "until", until, "error", err)
 	}
-	if err := a.store.Outbox.Defer(ctx, part.ID, until); err != nil {
-		a.log.Error("putting a part off", "part", part.ID, "error", err)
+	a.record(ctx, part.ID, func(ctx context.Context) error { return a.store.Outbox.Defer(ctx, part.ID, until) })
+}
+
+// record notes what came of a part. Where that fails, on a full disk for one, it tries until it works: the part would
+// be sent again otherwise, and again. What the platform did is recorded even when we are asked to stop meanwhile.
+func (a *Agent) record(ctx context.Context, part int64, note func(context.Context) error) {
+	err := note(context.WithoutCancel(ctx))
+	if err != nil {
+		a.log.Error("recording what came of a part", "part", part, "error", err)
+	}
+	for err != nil && ctx.Err() == nil {
+		wait(ctx, nil, time.Now().Add(sendBackoff))
+		err = note(context.WithoutCancel(ctx))
 	}
 }
 

@@ -192,9 +192,9 @@ func TestFullDiskIsToldAndLosesNothing(t *testing.T) {
 	m := modeltest.NewScript(t, modeltest.Say("hello"), modeltest.Say("hello again"))
 	full := &failing{}
 	w := newWorldWith(t, t.TempDir(), m, func(s *agent.Store) { full.Journal = s.Journal; s.Journal = full }).start()
-	full.err = errors.New("the disk is full")
+	full.err = session.ErrDiskFull
 	w.say("hi")
-	w.want("Something went wrong")
+	w.want("The disk is full")
 	full.err = nil
 	rows, err := w.rows.Inbox.Pending(t.Context())
 	if err != nil || len(rows) != 1 || rows[0].Inbound.Text != "hi" {
@@ -202,6 +202,31 @@ func TestFullDiskIsToldAndLosesNothing(t *testing.T) {
 	}
 	w.say("again")
 	w.want("hello again")
+}
+
+func TestWhatCannotBeMarkedAsSentIsNotSentAgain(t *testing.T) {
+	m := modeltest.NewScript(t, modeltest.Say("hello"), modeltest.Say("hello again"))
+	w := newWorldWith(t, t.TempDir(), m, func(s *agent.Store) { s.Outbox = &forgetful{s.Outbox, 1} }).start()
+	w.say("hi")
+	w.want("hello")
+	w.say("again")
+	w.want("hello again")
+	if sent := w.channel.Sent(); len(sent) != 2 {
+		t.Errorf("%d parts were sent: %v", len(sent), sent)
+	}
+}
+
+// forgetful is an outbox that cannot mark parts for some time.
+type forgetful struct {
+	agent.Outbox
+	fails int
+}
+
+func (f *forgetful) Sent(ctx context.Context, part int64, id string) error {
+	if f.fails--; f.fails >= 0 {
+		return session.ErrDiskFull
+	}
+	return f.Outbox.Sent(ctx, part, id)
 }
 
 type failing struct {

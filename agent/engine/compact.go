@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 
 	"pinch/agent/model"
 	"pinch/agent/session"
@@ -20,7 +22,10 @@ func (w *Window) Compact(ctx context.Context, ask Ask, job Job) (Compaction, err
 		epoch, err := w.begin(ctx, ask, session.Epoch{First: max(t.epoch.First, after(t.entries)), Reason: "new"})
 		return Compaction{How: ByCut, Left: len(t.entries), Before: before, After: tail{epoch: epoch}.measure(nil).Total()}, err
 	}
-	_, c, err := w.shorten(ctx, ask, t, goal{focus: job.Focus})
+	if err := w.flush(ctx, ask, t); err != nil {
+		return Compaction{}, err
+	}
+	_, c, err := w.shorten(ctx, ask, t, goal{most: math.MaxInt, focus: job.Focus, asked: true})
 	return c, err
 }
 
@@ -30,6 +35,7 @@ func (w *Window) AfterTurn(ctx context.Context, ask Ask) (Compaction, error) {
 	if err != nil {
 		return Compaction{}, fmt.Errorf("read the conversation: %w", err)
 	}
+	entries, _ = Repair(entries)
 	t := tail{epoch, entries}
 	if epoch.ID == 0 || epoch.Source != ask.Source { // the next turn starts an epoch anyway
 		return Compaction{}, nil
@@ -37,55 +43,72 @@ func (w *Window) AfterTurn(ctx context.Context, ask Ask) (Compaction, error) {
 	if w.Config.Compaction == Off { // what is left out is told in the turn that it happens in
 		return Compaction{}, nil
 	}
-	high, low := ask.Plan.High, ask.Plan.Low
-	if w.Config.Compaction == Aggressive {
-		high, low = high*2/3, low*2/3
-	}
-	if ask.Known.Size(epoch.ID, t.measure(nil)) <= high {
+	if ask.Known.Size(epoch.ID, t.measure(nil)) <= w.mark(ask.Plan.High) {
 		return Compaction{}, nil
 	}
 	if err := w.flush(ctx, ask, t); err != nil {
 		return Compaction{}, err
 	}
-	_, c, err := w.shorten(ctx, ask, t, goal{low: low})
+	_, c, err := w.shorten(ctx, ask, t, goal{low: unbound(w.mark(ask.Plan.Low)), most: math.MaxInt})
 	return c, err
 }
 
-// goal is what a shortening aims at.
+// mark is a water mark by the mode: aggressive means sooner and deeper.
+func (w *Window) mark(tokens int) int {
+	if w.Config.Compaction == Aggressive {
+		return tokens * 2 / 3
+	}
+	return tokens
+}
+
+// unbound is the largest estimate whose upper bound is within so many tokens.
+func unbound(tokens int) int {
+	n := max(tokens-budget.Bound(0), 0) * 5 / 6
+	for n > 0 && budget.Bound(n) > tokens {
+		n--
+	}
+	return n
+}
+
+// goal is what a shortening aims at, in estimated tokens of the prompt without what is fresh.
 type goal struct {
-	low   int // tokens of the whole prompt, with the margin of the estimate; 0 = as few as can be
+	low   int  // aimed at; 0 = as few as can be
+	most  int  // not to be passed, even when the last stored turn has to go for it; math.MaxInt = it stays
+	asked bool // by a person
 	focus string
 }
 
 // shorten makes a conversation small in one pass: old tool results become stubs; where that is not enough, whole old
-// turns are replaced by a summary. The last turn always stays. It starts an epoch, or changes nothing.
+// turns are replaced by a summary. It starts an epoch, or changes nothing.
 func (w *Window) shorten(ctx context.Context, ask Ask, t tail, g goal) (tail, Compaction, error) {
 	c := Compaction{Before: t.measure(nil).Total()}
 	turns := edges(t.entries)
-	last := turns[len(turns)-1]
 	next := t
-	if last < len(t.entries) && t.entries[last].ID > t.epoch.Stub {
+	if last := turns[len(turns)-1]; last < len(t.entries) && t.entries[last].ID > t.epoch.Stub {
 		next.epoch.Stub = t.entries[last].ID
-	}
-	for _, e := range t.entries[:last] {
-		if e.ID >= t.epoch.Stub && stubbed(e).Tokens < e.Tokens {
-			c.Stubbed++
+		for _, e := range t.entries[:last] {
+			if e.ID >= t.epoch.Stub && stubbed(e).Tokens < e.Tokens {
+				c.Stubbed++
+			}
 		}
 	}
-	next.epoch.Reason = "old tool results shortened"
-	c.How = ByStubs
-	if c.Stubbed == 0 || budget.Bound(next.measure(nil).Total()) > g.low {
-		cut := next.cut(turns, g.low-cap12(ask.Plan))
-		if cut == 0 && c.Stubbed == 0 {
+	next.epoch.Reason, c.How = "old tool results shortened", ByStubs
+	if c.Stubbed == 0 || next.measure(nil).Total() > g.low {
+		fixed := Measure(session.Epoch{Head: t.epoch.Head, Tools: t.epoch.Tools}, nil, nil).Total()
+		limit := min(summaryCap(ask.Plan), max(g.most-fixed-budget.MessageTokens, 0))
+		cut := next.cut(turns, g.low-fixed-limit, g.most-fixed-limit-budget.MessageTokens)
+		small := budget.Tokens(t.epoch.Summary) <= limit
+		if cut == 0 && c.Stubbed == 0 && small {
 			return t, Compaction{}, nil
 		}
-		if cut > 0 {
-			s, how, err := w.summarise(ctx, ask, t, t.entries[:cut], g.focus)
+		if cut > 0 || !small {
+			j := job{ask: ask, tail: t, dropped: t.entries[:cut], limit: limit, focus: g.focus}
+			s, how, err := w.summarise(ctx, j, g.asked)
 			if err != nil {
 				return t, Compaction{}, err
 			}
 			next.entries, next.epoch.Summary = t.entries[cut:], s
-			next.epoch.First, next.epoch.Reason = after(t.entries[:cut]), "compaction by "+string(how)
+			next.epoch.First, next.epoch.Reason = max(t.epoch.First, after(t.entries[:cut])), "compaction by "+string(how)
 			c.Left, c.How = cut, how
 		}
 	}
@@ -97,29 +120,32 @@ func (w *Window) shorten(ctx context.Context, ask Ask, t tail, g goal) (tail, Co
 	return next, c, nil
 }
 
-// cap12 is the most tokens of a summary.
-func cap12(p budget.Plan) int { return min(p.Reply, p.Window*12/100) }
+// summaryCap is the most tokens of a summary.
+func summaryCap(p budget.Plan) int { return min(p.Reply, p.Window*12/100) }
 
-// edges are the indexes at which turns begin; the list is never empty.
+// edges are the indexes at which turns begin; the list is never empty. A turn that goes on with the last one's
+// question, after a /retry, belongs to it.
 func edges(entries []session.Entry) []int {
 	list := []int{0}
 	for i := 1; i < len(entries); i++ {
-		if entries[i].Turn != entries[i-1].Turn {
+		if entries[i].Turn != entries[i-1].Turn && entries[i].Message.Role == model.User {
 			list = append(list, i)
 		}
 	}
 	return list
 }
 
-// cut is the index from which on the newest whole turns fit into a prompt of so many tokens. The last turn always
-// does.
-func (t tail) cut(turns []int, tokens int) int {
-	fixed := Measure(session.Epoch{Head: t.epoch.Head, Tools: t.epoch.Tools}, nil, nil).Total()
+// cut is the index from which on the newest whole turns fit into so many tokens. The last turn may use most.
+func (t tail) cut(turns []int, low, most int) int {
 	cut, sum := len(t.entries), 0
 	list := shown(t.epoch, t.entries)
 	for i := len(turns) - 1; i >= 0; i-- {
 		sum += Sum(list[turns[i]:cut])
-		if i < len(turns)-1 && budget.Bound(fixed+sum) > tokens {
+		room := low
+		if i == len(turns)-1 {
+			room = most
+		}
+		if sum > room {
 			break
 		}
 		cut = turns[i]
@@ -127,21 +153,22 @@ func (t tail) cut(turns []int, tokens int) int {
 	return cut
 }
 
-// flush has the model write down what lasts, once an epoch, before a compaction forgets the wording.
+// flush has the model write down what lasts, once an epoch, before a compaction forgets the wording. Nobody waits for
+// it inside of a turn: what a compaction there forgets is found again by the tool recall.
 func (w *Window) flush(ctx context.Context, ask Ask, t tail) error {
 	f := w.Config.Flush
 	w.mu.Lock()
 	done := w.flushed[ask.Key] == t.epoch.ID
 	w.mu.Unlock()
-	size := budget.Bound(t.measure(nil).Total())
-	if done || !f.Enabled || ask.Keep == nil || ask.Generate == nil || float64(size) < f.Threshold*float64(ask.Plan.Window) {
+	size := ask.Known.Size(t.epoch.ID, t.measure(nil))
+	if done || !f.Enabled || ask.Keep == nil || ask.Generate == nil || size < w.mark(int(f.Threshold*float64(ask.Plan.Window))) {
 		return nil
 	}
 	prompt := f.Prompt
-	if prompt == "" {
+	if strings.TrimSpace(prompt) == "" {
 		prompt = flushPrompt
 	}
-	req, ok, err := t.inband(prompt, ask.Plan)
+	req, ok, err := t.inband(prompt, ask)
 	if err != nil || !ok {
 		return err
 	}
@@ -163,9 +190,10 @@ func (w *Window) flush(ctx context.Context, ask Ask, t tail) error {
 
 // inband is the conversation itself with one instruction at its end, so that an engine with one cache slot evaluates
 // the instruction alone. ok is false where that does not fit the window.
-func (t tail) inband(instruction string, p budget.Plan) (req model.Request, ok bool, err error) {
-	req, err = t.request([]session.Entry{{Message: model.Message{Role: model.User, Text: instruction}}})
-	req.Reply = cap12(p)
-	size := t.measure(nil).Total() + budget.Tokens(instruction) + budget.MessageTokens
-	return req, budget.Bound(size)+req.Reply <= p.Window, err
+func (t tail) inband(instruction string, ask Ask) (req model.Request, ok bool, err error) {
+	last := session.Entry{Message: model.Message{Role: model.User, Text: instruction}, Tokens: budget.Tokens(instruction) + budget.MessageTokens}
+	fresh := []session.Entry{last}
+	req, err = t.request(fresh)
+	req.Reply = summaryCap(ask.Plan)
+	return req, ask.Known.Size(t.epoch.ID, t.measure(fresh))+req.Reply <= ask.Plan.Window, err
 }

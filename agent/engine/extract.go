@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"pinch/agent/model"
@@ -18,48 +19,71 @@ type line struct {
 	at    int // its place in the conversation
 }
 
-// marks are words that make a sentence worth keeping.
-var marks = []string{"remember", "don't forget", "always", "never", "prefer", "decide", "agreed", "todo", "deadline", "must", "my ", "our ", "is called", "password", "code", "address", "birthday",
-	"记住", "记得", "一定", "总是", "不要", "决定", "我的", "我们", "生日", "地址", "电话", "密码"}
+// Words that make a sentence worth keeping: what a person wishes, decides or plans, and facts about persons and
+// things; and those that date it.
+var (
+	marks = strings.Fields(`remember forget always never prefer decide decided agreed todo deadline must should allergic birthday
+		address password code called appointment meeting remind plan born lives moved likes loves hates favourite favorite
+		name's wants promised instead my our`)
+	marksHan = strings.Fields(`记住 记得 别忘 一定 总是 每天 每周 不要 决定 我的 我们 我家 我叫 名字 叫做 生日 地址 电话 号码 密码 喜欢 讨厌 过敏 需要 提醒 计划
+		打算 预约 会议 住在 改成 约好 截止`)
+	relative = strings.Fields(`today tonight tomorrow yesterday 今天 今晚 明天 后天 昨天 下周 下个月`)
+)
 
-// extract is a summary by rule, of at most limit tokens: the lines of the notes before and the sentences of the
-// person that say most (facts, numbers, names, wishes), in the order in which they were said.
-func extract(before string, dropped []session.Entry, limit int) string {
+// The scores of an extract.
+const (
+	fromPerson = 1
+	fromNotes  = 2 // they were worth keeping before
+	lastOnes   = 3 // the last requests are what is going on
+	fromModel  = -1
+	leastScore = 1
+)
+
+// extract is a summary by rule, of at most limit tokens: the lines of the notes before and the sentences that say
+// most (facts, numbers, names, wishes, what the focus is about), in the order in which they were said.
+func extract(before string, dropped []session.Entry, focus string, limit int) string {
+	about := content(focus)
 	var list []line
 	add := func(text string, bonus int) {
-		text = strings.TrimSpace(text)
-		if len(text) < 4 {
+		if text = clip(strings.TrimSpace(text), min(48, limit/2)); text == "" {
 			return
+		}
+		if len(about) > 0 && slices.ContainsFunc(content(text), func(w string) bool { return slices.Contains(about, w) }) {
+			bonus += 4
 		}
 		list = append(list, line{text: text, score: weight(text) + bonus, at: len(list)})
 	}
 	for l := range strings.Lines(before) {
-		add(strings.TrimPrefix(strings.TrimSpace(l), "- "), 1)
+		add(strings.TrimPrefix(strings.TrimSpace(l), "- "), fromNotes)
 	}
 	for i, e := range dropped {
 		switch {
 		case e.Message.Role == model.User:
-			bonus := 1
-			if i >= len(dropped)-4 { // the last requests
-				bonus = 3
+			bonus := fromPerson
+			if i >= len(dropped)-4 {
+				bonus = lastOnes
 			}
 			for _, s := range sentences(bare(e.Message.Text)) {
-				add(s, bonus)
+				add(dated(s, e.At), bonus)
 			}
-		case e.Message.Role == model.Assistant && e.Message.Text != "":
-			if s := sentences(e.Message.Text); len(s) > 0 {
-				add("I said: "+s[0], -1)
+		case e.Message.Role == model.Assistant:
+			for _, s := range sentences(e.Message.Text) {
+				add("I said: "+s, fromModel)
 			}
 		}
 	}
-	best := slices.Clone(list)
-	slices.SortStableFunc(best, func(a, b line) int { return cmp.Or(b.score-a.score, b.at-a.at) })
+	return best(list, limit)
+}
+
+// best joins the lines that say most, within so many tokens, in their order.
+func best(list []line, limit int) string {
+	ranked := slices.Clone(list)
+	slices.SortStableFunc(ranked, func(a, b line) int { return cmp.Or(b.score-a.score, b.at-a.at) })
 	used, seen := 0, map[string]bool{}
 	var kept []line
-	for _, l := range best {
-		l.text = clip(l.text, 40)
-		n := budget.Tokens(l.text) + 3
-		if used+n > limit || seen[l.text] {
+	for _, l := range ranked {
+		n := budget.Tokens(l.text) + 2 // "- " and the line end
+		if used+n > limit || seen[l.text] || l.score < leastScore && len(kept) > 0 {
 			continue
 		}
 		seen[l.text] = true
@@ -77,11 +101,9 @@ func extract(before string, dropped []session.Entry, limit int) string {
 // weight says how much a sentence is worth keeping.
 func weight(s string) int {
 	w, low := 0, strings.ToLower(s)
-	for _, m := range marks {
-		if strings.Contains(low, m) {
-			w += 2
-			break
-		}
+	words := strings.FieldsFunc(low, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(marks, w) }) || containsAny(s, marksHan) {
+		w += 2
 	}
 	if len(identifiers(s)) > 0 {
 		w += 2
@@ -89,7 +111,7 @@ func weight(s string) int {
 		w++
 	}
 	for i, word := range strings.Fields(s) {
-		if r := []rune(word)[0]; i > 0 && unicode.IsUpper(r) && len(word) > 1 {
+		if r := []rune(word); i > 0 && len(r) > 1 && unicode.IsUpper(r[0]) && r[1] != '\'' && !strings.HasPrefix(s, "I said: "+word) {
 			w++
 			break
 		}
@@ -97,15 +119,32 @@ func weight(s string) int {
 	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
 		w -= 2
 	}
+	if len(content(s)) < 2 { // thanks, and the like
+		w -= 2
+	}
 	return w
 }
 
-// bare is a stored user message without its header.
+func containsAny(s string, list []string) bool {
+	return slices.ContainsFunc(list, func(m string) bool { return strings.Contains(s, m) })
+}
+
+// dated adds the day to a sentence that would mean another one later.
+func dated(s string, at time.Time) string {
+	if at.IsZero() || !containsAny(strings.ToLower(s), relative) {
+		return s
+	}
+	return s + at.Local().Format(" (said on 2 Jan)")
+}
+
+// bare is a stored user message without its header, notes and names of files.
 func bare(text string) string {
-	if strings.HasPrefix(text, "[") {
-		if _, rest, ok := strings.Cut(text, "] "); ok {
-			return rest
+	for strings.HasPrefix(text, "[") {
+		head, rest, ok := strings.Cut(text, "]")
+		if !ok || strings.Contains(head, "\n") {
+			break
 		}
+		text = strings.TrimLeft(rest, " \n")
 	}
 	return text
 }
@@ -115,19 +154,23 @@ func sentences(text string) []string {
 	var list []string
 	start := 0
 	runes := []rune(text)
+	add := func(end int) {
+		if s := strings.TrimSpace(string(runes[start:end])); s != "" {
+			list = append(list, s)
+		}
+		start = end
+	}
 	for i, r := range runes {
-		end := r == '\n' || r == '。' || r == '！' || r == '？' ||
-			(r == '.' || r == '!' || r == '?' || r == ';') && (i+1 == len(runes) || runes[i+1] == ' ' || runes[i+1] == '\n')
-		if end {
-			if s := strings.TrimSpace(string(runes[start : i+1])); s != "" {
-				list = append(list, s)
+		switch r {
+		case '\n', '。', '！', '？', '；':
+			add(i + 1)
+		case '.', '!', '?', ';':
+			if i+1 == len(runes) || unicode.IsSpace(runes[i+1]) {
+				add(i + 1)
 			}
-			start = i + 1
 		}
 	}
-	if s := strings.TrimSpace(string(runes[start:])); s != "" {
-		list = append(list, s)
-	}
+	add(len(runes))
 	return list
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"pinch/agent/model"
-	"pinch/agent/session"
+	"pinch/agent/prompt"
 	"pinch/agent/tool"
 	"pinch/budget"
 )
@@ -37,31 +37,32 @@ func (l *Lossless) Tools() []tool.Tool {
 const nodesHead = summaryHead + "(expand shows the messages behind a #span)\n"
 
 // nodes adds a node for what is dropped, and joins the oldest ones until all fit.
-func (l *Lossless) nodes(ctx context.Context, ask Ask, t tail, dropped []session.Entry, focus string) (string, How, error) {
-	limit := cap12(ask.Plan)
-	share := limit / 3
-	source := sourceText("", dropped)
-	body, how := "", ByRule
-	if ask.Generate != nil && l.Config.Compaction != Off {
-		var err error
-		if body, err = byModel(ctx, ask, t, source, focus); err != nil {
-			return "", "", err
+func (l *Lossless) nodes(ctx context.Context, j job, asked bool) (string, How, error) {
+	list, how := parseNodes(j.tail.epoch.Summary), ByRule
+	share := j.limit / 3
+	if len(j.dropped) > 0 {
+		source, body := sourceText("", j.dropped), ""
+		if j.ask.Generate != nil && share >= leastSummary && (l.Config.Compaction != Off || asked) {
+			var err error
+			if body, how, err = l.byModel(ctx, j, source); err != nil {
+				return "", "", err
+			}
 		}
+		if body == "" {
+			body, how = extract("", j.dropped, j.focus, share), ByRule
+		}
+		body = clip(body, share)
+		body += missing(body, "", j.dropped, share/2)
+		first, last := j.dropped[0], j.dropped[len(j.dropped)-1]
+		list = append(list, node{first: first.ID, last: last.ID, when: first.At.Format("2 Jan"), text: flat(scrub(prompt.Defuse(body)))})
 	}
-	if body == "" {
-		body = extract("", dropped, share)
-	} else {
-		how = ByModel
-		body = clip(strings.Join(strings.Fields(body), " "), share)
-	}
-	body += missing(body, source, share/2)
-	list := append(parseNodes(t.epoch.Summary), node{
-		first: dropped[0].ID, last: dropped[len(dropped)-1].ID, when: dropped[0].At.Format("2 Jan"), text: flat(scrub(body)),
-	})
-	for len(list) > 1 && size(list) > limit {
+	for len(list) > 1 && size(list) > j.limit {
 		a, b := list[0], list[1]
-		joined := node{first: a.first, last: b.last, when: a.when, text: flat(extract(a.text+"\n"+b.text, nil, share))}
+		joined := node{first: a.first, last: b.last, when: a.when, text: flat(extract(a.text+"\n"+b.text, nil, "", share))}
 		list = append([]node{joined}, list[2:]...)
+	}
+	if len(list) == 0 {
+		return "", how, nil
 	}
 	return render(list), how, nil
 }

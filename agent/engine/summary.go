@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -28,140 +29,197 @@ const summaryHead = "[Notes of what was said before]\n"
 // chunkTime is how long one chunk of a cascade may take.
 const chunkTime = 3 * time.Minute
 
+// job is a span of a conversation that a summary shall stand for.
+type job struct {
+	ask     Ask
+	tail    tail            // the conversation as it was sent
+	dropped []session.Entry // its oldest part
+	limit   int             // tokens of the summary
+	focus   string          // what matters to the person
+}
+
+// leastSummary is the fewest tokens for which a model is worth asking.
+const leastSummary = 64
+
+// body is how many tokens of a summary are for its text; the rest is for identifiers that it lost.
+func (j job) body() int { return (j.limit - budget.Tokens(summaryHead)) * 3 / 4 }
+
+// before is what the notes so far hold.
+func (j job) before() string { return strings.TrimPrefix(j.tail.epoch.Summary, summaryHead) }
+
 // summary writes down what a conversation loses: by the model in band, by the model in chunks where the whole does
 // not fit, else by rule. It always succeeds unless ctx ends.
-func (w *Window) summary(ctx context.Context, ask Ask, t tail, dropped []session.Entry, focus string) (text string, how How, err error) {
-	limit := cap12(ask.Plan)
-	source := sourceText(t.epoch.Summary, dropped)
+func (w *Window) summary(ctx context.Context, j job, asked bool) (text string, how How, err error) {
+	source := sourceText(j.before(), j.dropped)
 	body, how := "", ByRule
 	switch {
-	case w.Config.Compaction == Off:
-		return t.epoch.Summary, ByCut, nil
-	case ask.Generate == nil:
-	default:
-		if body, err = byModel(ctx, ask, t, source, focus); err != nil {
+	case w.Config.Compaction == Off && !asked:
+		if budget.Tokens(j.tail.epoch.Summary) <= j.limit {
+			return j.tail.epoch.Summary, ByCut, nil
+		}
+		j.dropped = nil // what there is of notes gets shorter
+	case j.ask.Generate != nil && j.limit >= leastSummary && len(j.dropped) > 0:
+		if body, how, err = w.byModel(ctx, j, source); err != nil {
 			return "", "", err
 		}
 	}
-	if body != "" {
-		how = ByModel
-	} else {
-		body = extract(strings.TrimPrefix(t.epoch.Summary, summaryHead), dropped, limit)
+	if body == "" {
+		body, how = extract(j.before(), j.dropped, j.focus, j.body()), ByRule
 	}
 	body = scrub(prompt.Defuse(body))
-	return summaryHead + body + missing(body, source, limit/2), how, nil
+	if body == "" {
+		return "", how, nil
+	}
+	body = summaryHead + body
+	return body + missing(body, j.before(), j.dropped, j.limit-budget.Tokens(body)), how, nil
 }
 
 // byModel returns a summary that passed its check, or "" after the second that did not.
-func byModel(ctx context.Context, ask Ask, t tail, source, focus string) (string, error) {
-	words := cap12(ask.Plan) * 6 / 10
+func (w *Window) byModel(ctx context.Context, j job, source string) (string, How, error) {
 	for _, instruction := range []string{summaryPrompt, summaryAgain} {
-		text := fmt.Sprintf(instruction, words)
-		if focus != "" {
-			text += fmt.Sprintf(summaryFocus, prompt.DefuseName(focus))
-		}
-		req, ok, err := t.inband(text, ask.Plan)
+		req, ok, err := j.tail.inband(instruct(instruction, j.body(), j.focus), j.ask)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if !ok {
-			return cascade(ctx, ask, source)
+			return w.cascade(ctx, j, source)
 		}
-		reply, err := ask.Generate(ctx, "compaction", req)
+		reply, err := j.ask.Generate(ctx, "compaction", req)
 		if ctx.Err() != nil {
-			return "", ctx.Err()
+			return "", "", ctx.Err()
 		}
 		if err != nil {
-			return "", nil // it is away; asking again would only wait again
+			break // it is away; asking again would only wait again
 		}
-		if body, ok := usable(reply, source, cap12(ask.Plan)); ok {
-			return body, nil
+		if body, ok := usable(reply, source, j.body()); ok {
+			return body, ByModel, nil
 		}
 	}
-	return "", nil
+	return "", ByRule, nil
+}
+
+// instruct completes an instruction for notes of so many tokens.
+func instruct(instruction string, tokens int, focus string) string {
+	text := fmt.Sprintf(instruction, tokens*6/10)
+	if focus = prompt.DefuseName(focus); focus != "" {
+		text += fmt.Sprintf(summaryFocus, focus)
+	}
+	return text
 }
 
 // cascade summarises a text that is too long for one prompt: its chunks one by one, then what came of them. A chunk
-// that the model does not manage is shortened by rule.
-func cascade(ctx context.Context, ask Ask, source string) (string, error) {
-	limit := cap12(ask.Plan)
-	room := ask.Plan.Window - ask.Plan.Reply - 200
-	var notes []string
-	for _, chunk := range chunks(source, room*3/4) {
-		body, err := note(ctx, ask, chunk, limit/2)
-		if err != nil {
-			return "", err
+// that the model does not manage is shortened by rule. Notes that are done are kept until the compaction is, so that
+// one that was interrupted goes on where it was.
+func (w *Window) cascade(ctx context.Context, j job, text string) (string, How, error) {
+	room := unbound(j.ask.Plan.Window-summaryCap(j.ask.Plan)) - 200
+	how := ByRule
+	for {
+		parts := chunks(text, room)
+		limit := j.body()
+		if len(parts) > 1 {
+			limit = min(limit, room/4) // so that each pass is shorter than the last
 		}
-		notes = append(notes, body)
+		var notes []string
+		for _, part := range parts {
+			body, by, err := w.note(ctx, j, part, limit)
+			if err != nil {
+				return "", "", err
+			}
+			if by == ByModel {
+				how = ByModel
+			}
+			notes = append(notes, body)
+		}
+		if text = strings.Join(notes, "\n"); len(parts) == 1 || budget.Tokens(text) <= j.body() {
+			return text, how, nil
+		}
 	}
-	all := strings.Join(notes, "\n")
-	if budget.Tokens(all) <= limit {
-		return all, nil
-	}
-	return note(ctx, ask, all, limit)
 }
 
 // note summarises one text, by the model within its time, else by rule.
-func note(ctx context.Context, ask Ask, text string, limit int) (string, error) {
+func (w *Window) note(ctx context.Context, j job, text string, limit int) (string, How, error) {
+	w.mu.Lock()
+	done, ok := w.notes[j.ask.Key][text]
+	w.mu.Unlock()
+	if ok {
+		return done, ByModel, nil
+	}
 	wait, cancel := context.WithTimeout(ctx, chunkTime)
 	defer cancel()
-	reply, err := ask.Generate(wait, "compaction", model.Request{
+	reply, err := j.ask.Generate(wait, "compaction", model.Request{
 		Messages: []model.Message{
-			{Role: model.System, Text: fmt.Sprintf(chunkPrompt, limit*6/10)},
+			{Role: model.System, Text: instruct(chunkPrompt, limit, j.focus)},
 			{Role: model.User, Text: text},
 		},
-		Reply: limit,
+		Reply: summaryCap(j.ask.Plan),
 	})
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return "", "", ctx.Err()
 	}
+	body, ok := "", false
 	if err == nil {
-		if body, ok := usable(reply, text, limit); ok {
-			return body, nil
-		}
+		body, ok = usable(reply, text, limit)
 	}
-	return extract(text, nil, limit), nil
+	if !ok {
+		return extract(text, nil, j.focus, limit), ByRule, nil
+	}
+	w.mu.Lock()
+	if w.notes[j.ask.Key] == nil {
+		w.notes[j.ask.Key] = map[string]string{}
+	}
+	w.notes[j.ask.Key][text] = body
+	w.mu.Unlock()
+	return body, ByModel, nil
 }
 
-// usable checks a summary: notes and no tool call, not empty, not too long, and made of the words of its source.
+// usable checks a summary: notes and no tool call, not empty, not the same over and over, and made of the words of its
+// source. What is over the limit is cut at a line end.
 func usable(reply model.Reply, source string, limit int) (string, bool) {
-	const leastWords, leastKnown = 6, 0.4
+	const leastWords, leastKnown, leastNew = 4, 0.4, 0.34
 	text, silent := prompt.Final(reply.Text)
 	if silent || len(reply.Calls) > 0 {
 		return "", false
 	}
-	if budget.Tokens(text) > limit {
-		head, _, _ := prompt.Ends(text, limit*3/2)
-		if i := strings.LastIndexByte(head, '\n'); i > 0 {
-			head = head[:i]
-		}
-		text = head
-	}
+	text = prompt.First(text, limit)
 	known, all := 0, 0
-	words := map[string]bool{}
+	words, own := map[string]bool{}, map[string]bool{}
 	for _, word := range content(source) {
 		words[word] = true
 	}
 	for _, word := range content(text) {
 		all++
+		own[word] = true
 		if words[word] {
 			known++
 		}
 	}
-	return text, all >= leastWords && float64(known) >= leastKnown*float64(all)
+	ok := all >= leastWords && float64(known) >= leastKnown*float64(all) && float64(len(own)) >= leastNew*float64(all)
+	return strings.TrimSpace(text), ok
 }
 
-// content are the words of a text that carry meaning, in lower case; each Han rune counts as one.
+// common are words that say nothing about what was talked of.
+var common = strings.Fields(`that this with from have has had will would could should what when where which there their they them
+	then than your you're i'm about into just also like know want need please thanks thank sure okay here help
+	assist assistance anything something more some make made been being were was does doing done tell today
+	can't don't i'll it's let's how can you are the and for not but all any get our out her him his its she who
+	understand conversation summary notes note question questions happy glad great good well very really`)
+
+// content are the words of a text that carry meaning, in lower case. Han text, which has no spaces, counts by pairs of
+// runes, since single ones are in every text.
 func content(text string) []string {
 	var list []string
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if han := strings.IndexFunc(word, func(r rune) bool { return unicode.Is(unicode.Han, r) }); han >= 0 {
-			for _, r := range word {
-				list = append(list, string(r))
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	}) {
+		word = strings.Trim(word, "'")
+		if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+			runes := []rune(word)
+			for i := range len(runes) - 1 {
+				list = append(list, string(runes[i:i+2]))
 			}
 			continue
 		}
-		if len(word) > 3 || strings.ContainsAny(word, "0123456789") {
+		if (len(word) > 2 || strings.ContainsAny(word, "0123456789")) && !slices.Contains(common, word) {
 			list = append(list, word)
 		}
 	}
@@ -169,11 +227,11 @@ func content(text string) []string {
 }
 
 // sourceText is what a summary may speak of.
-func sourceText(summary string, dropped []session.Entry) string {
+func sourceText(before string, dropped []session.Entry) string {
 	var b strings.Builder
-	b.WriteString(strings.TrimPrefix(summary, summaryHead))
+	b.WriteString(before)
 	for _, e := range dropped {
-		b.WriteString("\n" + string(e.Message.Role) + ": " + e.Message.Text)
+		b.WriteString("\n" + string(e.Message.Role) + ": " + bare(e.Message.Text))
 		for _, c := range e.Message.Calls {
 			b.WriteString(" " + c.Name + c.Arguments)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"sync"
 
@@ -20,15 +21,18 @@ type Window struct {
 	Config Config
 
 	// summarise writes down what a conversation loses; another engine may do it in its own way.
-	summarise func(ctx context.Context, ask Ask, t tail, dropped []session.Entry, focus string) (string, How, error)
+	summarise func(ctx context.Context, j job, asked bool) (string, How, error)
 
 	mu      sync.Mutex
-	flushed map[session.Key]int64 // the epoch whose lasting facts were written down
+	flushed map[session.Key]int64             // the epoch whose lasting facts were written down
+	notes   map[session.Key]map[string]string // of the chunks of a compaction that is not done
 }
 
 // NewWindow returns a window engine over a log.
 func NewWindow(log Log, config Config) *Window {
-	w := &Window{Log: log, Config: config, flushed: map[session.Key]int64{}}
+	w := &Window{
+		Log: log, Config: config, flushed: map[session.Key]int64{}, notes: map[session.Key]map[string]string{},
+	}
 	w.summarise = w.summary
 	return w
 }
@@ -46,12 +50,11 @@ func (w *Window) Assemble(ctx context.Context, ask Ask) (Assembly, error) {
 		return Assembly{}, err
 	}
 	a := Assembly{Parts: t.measure(ask.Fresh)}
-	if ask.Known.Size(t.epoch.ID, a.Parts) > ask.Limit && len(t.entries) > 0 {
-		low := min(ask.Plan.Low, ask.Limit*2/3) - a.Parts.Fresh
+	if ask.Known.Size(t.epoch.ID, a.Parts) > ask.Limit && (len(t.entries) > 0 || t.epoch.Summary != "") {
 		if ask.Working != nil {
 			ask.Working()
 		}
-		if t, a.Compaction, err = w.shorten(ctx, ask, t, goal{low: low}); err != nil {
+		if t, a.Compaction, err = w.shorten(ctx, ask, t, w.fit(ask)); err != nil {
 			return Assembly{}, err
 		}
 		a.Parts = t.measure(ask.Fresh)
@@ -64,20 +67,39 @@ func (w *Window) Assemble(ctx context.Context, ask Ask) (Assembly, error) {
 	return a, nil
 }
 
-// open reads a conversation, and starts an epoch when what the head is made of has changed.
+// fit is the goal of making room for what is fresh. The last stored turn may go for it, unless the running turn has
+// no question of its own and goes on with that turn's.
+func (w *Window) fit(ask Ask) goal {
+	fresh := Sum(ask.Fresh)
+	g := goal{low: unbound(min(w.mark(ask.Plan.Low), ask.Limit*2/3)) - fresh, most: math.MaxInt}
+	if fresh > 0 && ask.Fresh[0].Message.Role == model.User {
+		g.most = unbound(ask.Limit) - fresh
+	}
+	return g
+}
+
+// open reads a conversation, and starts an epoch when what the head is made of has changed, or when a pair that was
+// sent whole in this one is broken.
 func (w *Window) open(ctx context.Context, ask Ask) (tail, error) {
 	epoch, entries, err := w.Log.Tail(ctx, ask.Key)
 	if err != nil {
 		return tail{}, fmt.Errorf("read the conversation: %w", err)
 	}
-	t := tail{epoch, slices.DeleteFunc(entries, func(e session.Entry) bool { return e.Turn == ask.Turn })}
+	entries = slices.DeleteFunc(entries, func(e session.Entry) bool { return e.Turn == ask.Turn })
+	entries, broken := Repair(entries)
+	t := tail{epoch, entries}
 	switch {
 	case epoch.ID == 0:
 		epoch.Reason = "first message"
 	case epoch.Source != ask.Source:
 		epoch.Reason = "settings or workspace changed"
+	case broken.After(epoch.Began):
+		epoch.Reason = "pair repair"
 	default:
 		return t, nil
+	}
+	if ask.Now.Before(broken) { // the clock was set back: what is repaired now needs no other epoch
+		ask.Now = broken
 	}
 	t.epoch, err = w.begin(ctx, ask, epoch)
 	return t, err
@@ -94,6 +116,9 @@ func (w *Window) begin(ctx context.Context, ask Ask, e session.Epoch) (session.E
 	if err != nil {
 		return e, fmt.Errorf("start an epoch: %w", err)
 	}
+	w.mu.Lock()
+	delete(w.notes, ask.Key)
+	w.mu.Unlock()
 	return e, nil
 }
 
@@ -133,8 +158,9 @@ func (t tail) request(fresh []session.Entry) (model.Request, error) {
 	return Stored(t.epoch, slices.Concat(t.entries, fresh))
 }
 
-// Stored is the request of an epoch with these entries, from its stored bytes.
+// Stored is the request of an epoch with these entries, from its stored bytes; broken pairs are repaired.
 func Stored(epoch session.Epoch, entries []session.Entry) (model.Request, error) {
+	entries, _ = Repair(entries)
 	var req model.Request
 	if err := json.Unmarshal([]byte(epoch.Tools), &req.Tools); err != nil {
 		return req, fmt.Errorf("tools of epoch %d: %w", epoch.ID, err)
