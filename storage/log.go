@@ -15,6 +15,9 @@ const (
 		FROM entries WHERE key = ? AND agent = ? AND id >= ? ORDER BY id`
 )
 
+const betweenSQL = `SELECT id, turn, message, tokens, at
+	FROM entries WHERE key = ? AND agent = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT 2000`
+
 // Log is the stored tail of conversations.
 type Log struct{ scope }
 
@@ -31,13 +34,24 @@ func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []sessio
 	if len(epochs) > 0 {
 		epoch = epochs[0]
 	}
-	entries, err := query(ctx, l.db, func(rows *sql.Rows, e *session.Entry) error {
-		return rows.Scan(&e.ID, &e.Turn, column{&e.Message}, &e.Tokens, stamp{&e.At})
-	}, entriesSQL, string(key), l.agent, epoch.First)
+	entries, err := query(ctx, l.db, scanEntry, entriesSQL, string(key), l.agent, epoch.First)
 	if err != nil {
 		return session.Epoch{}, nil, fmt.Errorf("reading the conversation: %w", explain(l.db.dir, err))
 	}
 	return epoch, entries, nil
+}
+
+// Between returns the entries of a conversation with ids from first to last.
+func (l Log) Between(ctx context.Context, key session.Key, first, last int64) ([]session.Entry, error) {
+	entries, err := query(ctx, l.db, scanEntry, betweenSQL, string(key), l.agent, first, last)
+	if err != nil {
+		return nil, fmt.Errorf("reading the conversation: %w", explain(l.db.dir, err))
+	}
+	return entries, nil
+}
+
+func scanEntry(rows *sql.Rows, e *session.Entry) error {
+	return rows.Scan(&e.ID, &e.Turn, column{&e.Message}, &e.Tokens, stamp{&e.At})
 }
 
 // NewEpoch stores an epoch as the conversation's current one and returns it with its id. Survives SIGKILL.
