@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -196,6 +198,9 @@ func (p *program) logger(level slog.Level) *slog.Logger {
 
 // serve is pinch run.
 func (p *program) serve(ctx context.Context) error {
+	// The cores and the memory of a board are for the model beside us.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(50)
 	log := p.logger(slog.LevelInfo)
 	h, err := p.build(ctx, log)
 	if err != nil {
@@ -326,7 +331,7 @@ type house struct {
 	local    *web.Channel
 	telegram []*telegram.Channel
 	models   []model.Prober
-	remedy   channels.Phrase
+	first    model.Config // the preferred model
 	table    command.Table
 }
 
@@ -446,14 +451,11 @@ func (h *house) persona(set *settings, rows storage.Rows, notes *memory.Memory, 
 		h.models = append(h.models, client)
 	}
 	first := set.models[0]
-	h.remedy = channels.Phrase{
-		EN: fmt.Sprintf("Nothing answers at %s: install Ollama from ollama.com there and run `ollama pull %s`.", first.URL, first.Model),
-		ZH: fmt.Sprintf("%s 没有响应：请在那里安装 Ollama（ollama.com），并运行 `ollama pull %s`。", first.URL, first.Model),
-	}
+	h.first = first
 	return &agent.Persona{
 		ID: mainAgent, Config: set.agent, Workspace: agent.NewWorkspace(h.root), Version: version,
 		Board: host.New("/").Model(), Engine: makeEngine(engine.NewWindow(rows.Log, set.engine), notes),
-		Model:    agent.Model{Client: model.Fallback(clients...), Prober: h.models[0], Local: first.Stays(), Remedy: h.remedy},
+		Model:    agent.Model{Client: model.Fallback(clients...), Prober: h.models[0], Local: first.Stays(), Remedy: remedy(first)},
 		Reflexes: reflexes, Memory: notes,
 	}, nil
 }
@@ -570,11 +572,27 @@ func checkModel(ctx context.Context, c model.Config, prober model.Prober) comman
 	return command.Finding{Level: command.OK, Text: fmt.Sprintf("%s at %s, window %d", info.Model, c.URL, info.Window)}
 }
 
+// remedy says what to do about a model that does not answer.
+func remedy(c model.Config) func(error) channels.Phrase {
+	return func(err error) channels.Phrase {
+		if errors.Is(err, model.ErrNotFound) {
+			return channels.Phrase{
+				EN: fmt.Sprintf("The server at %s does not have it: run `ollama pull %s` there.", c.URL, c.Model),
+				ZH: fmt.Sprintf("%s 上没有这个模型：请在那里运行 `ollama pull %s`。", c.URL, c.Model),
+			}
+		}
+		return channels.Phrase{
+			EN: fmt.Sprintf("Nothing answers at %s: install Ollama from ollama.com there and run `ollama pull %s`.", c.URL, c.Model),
+			ZH: fmt.Sprintf("%s 没有响应：请在那里安装 Ollama（ollama.com），并运行 `ollama pull %s`。", c.URL, c.Model),
+		}
+	}
+}
+
 // greeting is the line above a terminal chat: whether a model is there, and what to do when none is.
 func (h *house) greeting(ctx context.Context) string {
 	info, err := h.models[0].Probe(ctx)
 	if err != nil {
-		return h.remedy.In(language()) + " " + greetWithout.In(language())
+		return remedy(h.first)(err).In(language()) + " " + greetWithout.In(language())
 	}
 	return fmt.Sprintf(greetWith.In(language()), info.Model, info.Window)
 }

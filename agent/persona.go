@@ -78,9 +78,9 @@ type Persona struct {
 // Model is whom a persona asks.
 type Model struct {
 	Client model.Client
-	Prober model.Prober    // of the preferred model
-	Local  bool            // the preferred model stays in the house
-	Remedy channels.Phrase // what to do when none answers
+	Prober model.Prober                // of the preferred model
+	Local  bool                        // the preferred model stays in the house
+	Remedy func(error) channels.Phrase // what to do when none answers, by the reason
 }
 
 // Memory is what the loop does with memory while nobody waits.

@@ -84,7 +84,7 @@ func (a *Agent) excuse(t *turn, err error) string {
 		return say(sayBadOutput)
 	case errors.Is(err, model.ErrUnavailable), errors.Is(err, model.ErrNotFound), errors.Is(err, model.ErrStalled),
 		errors.Is(err, model.ErrRefused), errors.Is(err, model.ErrNoTools):
-		return say(sayUnavailable, a.persona.Model.Remedy.In(t.language))
+		return say(sayUnavailable, a.persona.Model.Remedy(err).In(t.language))
 	}
 	return say(sayFault, t.row.ID)
 }

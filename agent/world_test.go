@@ -92,7 +92,7 @@ func newWorldWith(t testing.TB, dir string, client model.Client, change func(*ag
 	w.persona = &agent.Persona{
 		ID: "main", Config: agent.DefaultConfig(), Workspace: agent.NewWorkspace(root), Version: "test",
 		Tools:    must(tool.NewSet(slices.Concat(tool.Files(root, 400), notes.Tools(), extra)...))(t),
-		Model:    agent.Model{Client: client, Prober: window(4096), Remedy: channels.Phrase{EN: "Start the model.", ZH: "请启动模型。"}},
+		Model:    agent.Model{Client: client, Prober: window(4096), Remedy: func(error) channels.Phrase { return channels.Phrase{EN: "Start the model.", ZH: "请启动模型。"} }},
 		Engine:   engine.NewWindow(w.rows.Log, engine.DefaultConfig()),
 		Memory:   notes,
 		Reflexes: must(reflex.New(reflex.Builtins(), reflex.Lists{}, nil))(t),
