@@ -502,74 +502,14 @@ func together(ctx context.Context, list ...func(context.Context) error) error {
 
 // checks are what status and doctor look at.
 func (h *house) checks(p *program, set *settings, board host.Host) []command.Check {
-	checks := []command.Check{
-		{Name: "state", Run: func(ctx context.Context) command.Finding { return p.checkState(ctx, set.storage) }},
-		{Name: "clock", Run: func(context.Context) command.Finding { return checkClock(board) }},
-		{Name: "board", Run: func(ctx context.Context) command.Finding { return checkBoard(ctx, board) }},
-	}
+	checks := append([]command.Check{storage.Doctor(p.state, p.origin, set.storage)}, board.Checks()...)
 	for i, c := range set.models {
-		checks = append(checks, command.Check{Name: "model " + c.Name, Run: func(ctx context.Context) command.Finding {
-			return checkModel(ctx, c, h.models[i])
-		}})
+		checks = append(checks, agent.CheckModel(c, h.models[i]))
 	}
 	for _, t := range h.telegram {
-		checks = append(checks, command.Check{Name: t.Name(), Run: func(ctx context.Context) command.Finding {
-			text, err := t.Check(ctx)
-			if err != nil {
-				return command.Finding{Level: command.Fail, Text: err.Error(), Remedy: "pinch run goes on trying"}
-			}
-			return command.Finding{Level: command.OK, Text: text}
-		}})
+		checks = append(checks, t.Doctor())
 	}
 	return checks
-}
-
-func (p *program) checkState(ctx context.Context, c storage.Config) command.Finding {
-	info, err := storage.Check(ctx, p.state)
-	used := info.Database + info.Log
-	text := fmt.Sprintf("%s (from %s), %.1f MB of %v, %.1f MB free on the disk", p.state, p.origin, float64(used)/1e6, c.Budget, float64(info.Free)/1e6)
-	switch {
-	case err != nil:
-		return command.Finding{Level: command.Fail, Text: err.Error()}
-	case info.Problem != "":
-		return command.Finding{Level: command.Fail, Text: "the database is damaged: " + info.Problem, Remedy: "keep a copy of " + p.state + " before anything else"}
-	case info.Free < 2<<20:
-		return command.Finding{Level: command.Fail, Text: "the disk is full: " + text, Remedy: "free some space there"}
-	case info.Free < 50<<20:
-		return command.Finding{Level: command.Warn, Text: "the disk is nearly full: " + text, Remedy: "free some space there"}
-	case used > int64(float64(c.Budget)*c.HighWater):
-		return command.Finding{Level: command.Warn, Text: text, Remedy: "raise storage.disk_budget"}
-	}
-	return command.Finding{Level: command.OK, Text: text}
-}
-
-func checkClock(board host.Host) command.Finding {
-	now := time.Now()
-	if !board.ClockSet(now) {
-		return command.Finding{Level: command.Warn, Text: "the clock says " + now.Format(time.RFC3339), Remedy: "connect the network once, or set it: sudo date -s '2026-12-01 12:00'"}
-	}
-	return command.Finding{Level: command.OK, Text: now.Format(time.RFC3339)}
-}
-
-func checkBoard(ctx context.Context, board host.Host) command.Finding {
-	reading, err := board.Read(ctx)
-	if err != nil {
-		return command.Finding{Level: command.Warn, Text: board.Model() + ": " + err.Error()}
-	}
-	return command.Finding{Level: command.OK, Text: board.Model() + ": " + reading.String()}
-}
-
-func checkModel(ctx context.Context, c model.Config, prober model.Prober) command.Finding {
-	info, err := prober.Probe(ctx)
-	switch {
-	case errors.Is(err, model.ErrNotFound):
-		return command.Finding{Level: command.Warn, Text: err.Error(), Remedy: "ollama pull " + c.Model}
-	case err != nil:
-		return command.Finding{Level: command.Warn, Text: err.Error(), Remedy: "Pinch works without it, by its reflexes"}
-	case !info.Tools:
-		return command.Finding{Level: command.Warn, Text: fmt.Sprintf("%s, window %d, but it cannot use tools", info.Model, info.Window), Remedy: "choose one that can, such as qwen3:1.7b"}
-	}
-	return command.Finding{Level: command.OK, Text: fmt.Sprintf("%s at %s, window %d", info.Model, c.URL, info.Window)}
 }
 
 // remedy says what to do about a model that does not answer.
