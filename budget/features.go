@@ -43,6 +43,9 @@ type vector [features]int
 // reach is how many bytes after a letter with a mark a text counts as foreign.
 const reach = 100
 
+// shortest is how many bytes a code has at least.
+const shortest = 16
+
 // What a byte is.
 const (
 	part = iota // of a character with more than one
@@ -72,6 +75,14 @@ var kinds = func() (k [256]uint8) {
 		}
 	}
 	return k
+}()
+
+// inCode are the bytes that codes consist of.
+var inCode = func() (in [256]bool) {
+	for c, k := range kinds {
+		in[c] = k == small || k == big || k == number || c == '+' || c == '/' || c == '_' || c == '=' || c == '-'
+	}
+	return in
 }()
 
 // measure counts the features of a text in one pass, without allocating.
@@ -134,18 +145,20 @@ func wordKind(before int, abroad bool) int {
 func (x *vector) letters(s string, i int) int {
 	from, last := i, number
 	for ; i < len(s); i++ {
-		k := int(kinds[s[i]])
-		if k == big {
-			switch last {
-			case small:
+		switch kinds[s[i]] {
+		case small:
+			last = small
+			continue
+		case big:
+			if last == small {
 				x[camel]++
-			case big:
+			} else if last == big {
 				x[capital]++
 			}
-		} else if k != small {
-			break
+			last = big
+			continue
 		}
-		last = k
+		break
 	}
 	if n := i - from; n > 4 {
 		x[middle] += min(n-4, 4)
@@ -202,24 +215,23 @@ func (x *vector) code(s string) {
 	}
 }
 
-// code returns the end of the run of letters, digits and +/_=- that starts at i, and whether it is a code: long, and
-// changing between digits, small letters and capitals as no word and no name does.
+// code returns up to where no other code can start, and whether it is one that starts at i: a long run of letters,
+// digits and +/_=- that changes between digits, small letters and capitals as no word and no name does.
 func code(s string, i int) (end int, is bool) {
-	from, changes, last := i, 0, mark
-	for ; i < len(s); i++ {
-		k := int(kinds[s[i]])
-		switch {
-		case k == small && last == big: // how a word starts
-		case k == small || k == big || k == number:
-			if k != last && last != mark {
-				changes++
-			}
-		case k != mark || s[i] != '+' && s[i] != '/' && s[i] != '_' && s[i] != '=' && s[i] != '-':
-			return i, i-from >= 16 && 10*changes >= 3*(i-from)
+	for end = i + shortest - 1; end >= i; end-- { // most words are short, and from behind that is seen soonest
+		if end >= len(s) || !inCode[s[end]] {
+			return end + 1, false
+		}
+	}
+	changes, last := 0, mark
+	for end = i; end < len(s) && inCode[s[end]]; end++ {
+		k := int(kinds[s[end]])
+		if k != last && k != mark && last != mark && (k != small || last != big) { // a word starts with big and small
+			changes++
 		}
 		last = k
 	}
-	return i, i-from >= 16 && 10*changes >= 3*(i-from)
+	return end, 10*changes >= 3*(end-i)
 }
 
 func script(r rune) int {
