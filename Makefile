@@ -1,5 +1,5 @@
 # Every target installs what it lacks. The work is done by the scripts under packaging/.
-.PHONY: build run test bench lint fuzz arm64 armv7 armv6 size clean
+.PHONY: build run test test-engine bench lint fuzz arm64 armv7 armv6 size clean
 
 build:
 	@packaging/build.sh </dev/null
@@ -9,6 +9,9 @@ run: build
 
 test:
 	@packaging/test.sh
+
+test-engine:
+	@engine=$$(packaging/engine.sh) && PINCH_ENGINE=$$engine packaging/go.sh test -count=1 -v -run '^TestEngine$$' ./packaging
 
 bench: build
 	@packaging/need.sh test

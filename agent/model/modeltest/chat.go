@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,10 +85,10 @@ func (f *Ollama) chat(w http.ResponseWriter, r *http.Request) {
 
 // check refuses what a real server refuses before it runs a model.
 func (f *Ollama) check(req *Request) (int, string) {
-	if len(req.Body) == 0 {
+	switch err := json.NewDecoder(bytes.NewReader(req.Body)).Decode(&req.Chat); {
+	case err == io.EOF:
 		return 400, "missing request body"
-	}
-	if err := json.Unmarshal(req.Body, &req.Chat); err != nil {
+	case err != nil:
 		return 400, err.Error()
 	}
 	c := req.Chat

@@ -61,7 +61,7 @@ func WriteTinyModel(w io.Writer) error {
 	f.meta("llama.rope.dimension_count", tinyWidth/tinyHeads)
 	f.meta("llama.vocab_size", size)
 	f.meta("tokenizer.ggml.model", "gpt2")
-	f.meta("tokenizer.ggml.pre", "qwen2")
+	f.meta("tokenizer.ggml.pre", "gpt-2") // this way to split words is the one that engines do fast
 	f.meta("tokenizer.ggml.tokens", vocabulary)
 	f.meta("tokenizer.ggml.token_type", kinds)
 	f.meta("tokenizer.ggml.merges", merges)

@@ -160,7 +160,9 @@ func (f *Ollama) serve(w http.ResponseWriter, r *http.Request) {
 	case "POST /api/chat":
 		f.chat(w, r)
 	default:
-		http.Error(w, "404 page not found", http.StatusNotFound)
+		w.Header().Set("Content-Type", "text/plain")
+		w.WriteHeader(http.StatusNotFound)
+		w.Write([]byte("404 page not found"))
 	}
 }
 
