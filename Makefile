@@ -1,5 +1,5 @@
 # Every target installs what it lacks. The work is done by the scripts under packaging/.
-.PHONY: build run test test-engine bench lint fuzz arm64 armv7 armv6 size clean
+.PHONY: build run test test-engine newcomer bench lint fuzz arm64 armv7 armv6 size clean
 
 build:
 	@packaging/build.sh </dev/null
@@ -12,6 +12,9 @@ test:
 
 test-engine:
 	@engine=$$(packaging/engine.sh) && PINCH_ENGINE=$$engine packaging/go.sh test -count=1 -v -run '^TestEngine$$' ./packaging
+
+newcomer:
+	@packaging/newcomer.sh
 
 bench: build
 	@packaging/need.sh test

@@ -19,6 +19,7 @@ armv6) export GOARCH=arm GOARM=6 CC="arm-linux-gnueabi-gcc -march=armv6 -mfpu=vf
 esac
 if [ "$target" ]; then packaging/need.sh cross qemu; fi
 
+[ -e "$out" ] || echo "Building $out: the first time SQLite is compiled, which takes some minutes" >&2
 packaging/go.sh build -ldflags "$flags" -o "$out" .
 
 [ "$target" ] || exit 0
