@@ -19,12 +19,13 @@ import (
 
 // The settings of the connections. Page size and vacuum mode only count before a new file has its first page, so they
 // stand before the journal mode. 1 KB pages halve what a small commit writes; the log is moved into the file at about
-// 1 MB and never kept much larger.
+// 1 MB and never kept much larger. The caches are small: the kernel has the file in its own, and a commit of another
+// connection empties those of the readers.
 const (
 	writing = `PRAGMA page_size = 1024; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;
-		PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -1024;
+		PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -256;
 		PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 2000000`
-	reading = `PRAGMA query_only = ON; PRAGMA cache_size = -512`
+	reading = `PRAGMA query_only = ON; PRAGMA cache_size = -128`
 )
 
 // connector opens connections with their settings; a pool may open one at any time.
@@ -42,7 +43,7 @@ func connect(path, mode, settings string) *sql.DB {
 		_, err := conn.Exec(settings, nil)
 		return err
 	}
-	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_busy_timeout=5000&mode=" + mode}
+	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_busy_timeout=5000&_stmt_cache_size=24&mode=" + mode}
 	return sql.OpenDB(connector{&sqlite3.SQLiteDriver{ConnectHook: hook}, uri.String()})
 }
 
@@ -83,7 +84,7 @@ func (db *DB) transact(ctx context.Context, synchronous string, run func(*sql.Tx
 		return err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = "+synchronous); err != nil {
+	if err := db.set(conn, synchronous); err != nil {
 		return err
 	}
 	tx, err := conn.BeginTx(ctx, nil)
@@ -94,6 +95,23 @@ func (db *DB) transact(ctx context.Context, synchronous string, run func(*sql.Tx
 		return errors.Join(err, rollback(tx))
 	}
 	return tx.Commit()
+}
+
+// set changes how commits of the writer reach the disk. The lock is held.
+func (db *DB) set(conn *sql.Conn, synchronous string) error {
+	if synchronous == db.mode {
+		return nil
+	}
+	// This pragma acts while it is compiled: one that comes from the cache of statements does nothing. This Exec never
+	// takes one from there.
+	err := conn.Raw(func(c any) error {
+		_, err := c.(*sqlite3.SQLiteConn).Exec("PRAGMA synchronous = "+synchronous, nil)
+		return err
+	})
+	if err == nil {
+		db.mode = synchronous
+	}
+	return err
 }
 
 // rollback undoes a transaction; one that a cancelled context already ended is fine.

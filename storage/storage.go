@@ -34,6 +34,7 @@ type DB struct {
 
 	mu    sync.Mutex  // held during a write, so that the mode of the commit stays what was set
 	write *sql.DB     // one connection
+	mode  string      // its synchronous setting; "" = FULL, as it was opened
 	loose bool        // a light commit may not be on the disk yet
 	later *time.Timer // makes it durable soon
 }
@@ -72,7 +73,8 @@ func (db *DB) open(ctx context.Context, log *slog.Logger) error {
 	}
 	db.read = connect(path, "ro", reading)
 	db.read.SetMaxOpenConns(2)
-	return syncFile(db.dir) // the log is a new file by now, and stays until Close
+	db.read.SetMaxIdleConns(1) // each holds its own cache and schema
+	return syncFile(db.dir)    // the log is a new file by now, and stays until Close
 }
 
 // Close waits for running calls, makes light commits durable and releases the directory.

@@ -207,6 +207,17 @@ func TestLightCommitsSurviveAKill(t *testing.T) {
 	equal(t, "waits after a full commit", db.Loose(), false)
 }
 
+func TestModesOfCommitsAlternate(t *testing.T) {
+	db := open(t, t.TempDir())
+	rows := db.For("main")
+	for i := range 3 { // the second time, every statement may come from the cache
+		id := accept(t, rows, strconv.Itoa(i))[0].ID
+		equal(t, "mode of a full commit", value(t, db.Writer(), "PRAGMA synchronous"), "2")
+		try(t, rows.Inbox.Retake(t.Context(), id))
+		equal(t, "mode of a light commit", value(t, db.Writer(), "PRAGMA synchronous"), "1")
+	}
+}
+
 func TestCancelledWriteChangesNothing(t *testing.T) {
 	db := open(t, t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
