@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf16"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 )
@@ -29,6 +31,11 @@ type page struct {
 	linked   bool
 }
 
+// markdownParser is made once, by the first reply: it costs more than a reply, and keeps nothing of one.
+var markdownParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
+})
+
 // render turns Markdown into Telegram's HTML.
 func render(markdown string) *page {
 	clean := strings.Map(func(r rune) rune {
@@ -38,8 +45,7 @@ func render(markdown string) *page {
 		return r
 	}, strings.ToValidUTF8(markdown, "\uFFFD"))
 	p := &page{source: markdown, markdown: []byte(clean)}
-	parser := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
-	p.blocks(parser.Parse(text.NewReader(p.markdown)), "\n\n")
+	p.blocks(markdownParser().Parse(text.NewReader(p.markdown)), "\n\n")
 	return p
 }
 
