@@ -386,7 +386,7 @@ func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
 	}
 	h.agent = agent.New(agent.Store{
 		Journal: rows.Journal, Inbox: rows.Inbox, Outbox: rows.Outbox, People: h.db.People(allow),
-		Conversations: rows.Conversations, Records: rows.Records, Log: rows.Log, Past: rows.Past,
+		Conversations: rows.Conversations, Records: rows.Records, Log: rows.Log, Past: rows.Past, Settings: rows.Settings,
 	}, persona, log)
 
 	checks := h.checks(p, set, board)

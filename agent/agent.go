@@ -10,6 +10,7 @@ import (
 
 	"pinch/agent/command"
 	"pinch/agent/session"
+	"pinch/budget"
 	"pinch/channels"
 )
 
@@ -29,7 +30,7 @@ type Agent struct {
 	ctx      context.Context // ends when Serve ends; lanes live under it
 	slots    chan struct{}   // one token a running turn
 	prefixes prefixes
-	sizes    sizes
+	measures measures
 	work     sync.WaitGroup // lanes and deliverers
 
 	mu    sync.Mutex
@@ -42,6 +43,7 @@ func New(store Store, persona *Persona, log *slog.Logger) *Agent {
 		store: store, persona: persona, log: log, started: time.Now(),
 		slots: make(chan struct{}, maxTurns),
 		lanes: map[session.Key]*lane{}, channels: map[string]*delivery{},
+		measures: measures{learned: budget.NewEstimator(budget.Qwen)},
 	}
 }
 

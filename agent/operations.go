@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pinch/agent/command"
-	"pinch/agent/engine"
 	"pinch/agent/session"
 	"pinch/channels"
 )
@@ -85,46 +84,6 @@ func (a *Agent) why(ctx context.Context, c command.Call) (command.Result, error)
 		return command.Result{Text: fmt.Sprintf(sayWhySentence.In(c.Language), about.Why), Data: about}, nil
 	}
 	return command.Result{Text: sayWhyNothing.In(c.Language), Data: about}, nil
-}
-
-// Look is what /context and pinch context show.
-type Look struct {
-	Conversation session.Key  `json:"conversation"`
-	Window       int          `json:"window"`
-	Reply        int          `json:"reply_reserve"`
-	Parts        engine.Parts `json:"parts"`
-	Entries      int          `json:"entries"`
-	Epoch        int64        `json:"epoch"`
-	Reason       string       `json:"epoch_reason"`
-	Hash         string       `json:"prefix_hash"`
-	Cuts         []string     `json:"cuts"`
-}
-
-func (a *Agent) context(ctx context.Context, c command.Call) (command.Result, error) {
-	key := session.Key(c.Conversation)
-	plan := a.persona.plan(ctx)
-	epoch, entries, err := a.store.Log.Tail(ctx, key)
-	if err != nil {
-		return command.Result{}, err
-	}
-	r, cuts := a.persona.render(c.Owner, plan)
-	if epoch.ID == 0 {
-		epoch.Head, epoch.Tools, epoch.Reason = r.Head, r.Tools, "not begun"
-	}
-	look := Look{
-		Conversation: key, Window: plan.Window, Reply: plan.Reply, Entries: len(entries),
-		Parts: engine.Measure(epoch, entries, nil), Epoch: epoch.ID, Reason: epoch.Reason, Hash: epoch.Hash,
-	}
-	for _, cut := range cuts {
-		look.Cuts = append(look.Cuts, fmt.Sprintf(sayCutFile.In(c.Language), cut.File, cut.Used, cut.Raw))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, sayContext.In(c.Language), look.Parts.Total(), plan.Window, look.Parts.Head, look.Parts.Tools,
-		look.Parts.History, look.Entries, plan.Reply)
-	for _, cut := range look.Cuts {
-		b.WriteString("\n" + cut)
-	}
-	return command.Result{Text: b.String(), Data: look}, nil
 }
 
 // Status is the operation that tells on one screen how things are: the loop's own figures, then the checks.

@@ -99,16 +99,19 @@ func (p *Persona) language(text string) string {
 	return channels.Language(text)
 }
 
-// plan is the budget of a turn. The window is asked of the preferred model until it answers once.
-func (p *Persona) plan(ctx context.Context) budget.Plan {
-	if p.known() == 0 {
-		if info, err := p.Model.Prober.Probe(ctx); err == nil {
-			p.mu.Lock()
-			p.window = info.Window
-			p.mu.Unlock()
-		}
+// probe asks the preferred model what it is, until it answers once. ok is true that one time.
+func (p *Persona) probe(ctx context.Context) (info model.Info, ok bool) {
+	if p.known() != 0 {
+		return model.Info{}, false
 	}
-	return p.guess()
+	info, err := p.Model.Prober.Probe(ctx)
+	if err != nil {
+		return model.Info{}, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.window = info.Window
+	return info, true
 }
 
 // guess is the plan by what is known of the window, without asking anybody.

@@ -18,7 +18,8 @@ var (
 	sayHelp        = channels.Phrase{EN: "Talk to me in plain words. These also work, without any model:\n“remember that …”, “what did I tell you about …”, “show my notes”, “what time is it”, “how warm is the board”, “status”.\nCommands:", ZH: "直接用平常的话和我说。下面这些不需要模型：\n“记住……”、“我跟你说过关于……的什么”、“我的笔记”、“现在几点”、“板子多少度”、“状态”。\n命令："}
 	sayStatus      = channels.Phrase{EN: "Pinch %s, up %s. %d conversations busy, %d messages waiting.", ZH: "Pinch %s，已运行 %s。%d 个会话在处理，%d 条消息等待中。"}
 	sayFaults      = channels.Phrase{EN: "unexplained changes of a prompt's beginning: %d", ZH: "提示词开头的意外变化：%d"}
-	sayContext     = channels.Phrase{EN: "%d of %d tokens: %d instructions and files, %d tools, %d for %d messages. %d are kept for the answer.", ZH: "%d / %d token：说明和文件 %d，工具 %d，历史 %d（%d 条消息）。为回答保留 %d。"}
+	sayContext     = channels.Phrase{EN: "%d of %d tokens: %d instructions and files, %d tools, %d notes of older messages, %d for %d messages. %d are kept for the answer.", ZH: "%d / %d token：说明和文件 %d，工具 %d，旧消息的笔记 %d，历史 %d（%d 条消息）。为回答保留 %d。"}
+	saySpeed       = channels.Phrase{EN: "The model reads %.0f and writes %.0f tokens a second; a short message waits about %.1f s.", ZH: "模型每秒读 %.0f、写 %.0f token；短消息大约等 %.1f 秒。"}
 	sayCutFile     = channels.Phrase{EN: "part of %s: %d of %d tokens fit", ZH: "%s 的一部分：只放得下 %d / %d token"}
 	sayNew         = channels.Phrase{EN: "A fresh start. What we said before is kept, but I do not have it in mind.", ZH: "新的开始。之前的内容还保存着，但不在我的上下文里。"}
 	sayInChat      = channels.Phrase{EN: "Send this in the conversation itself: pinch chat, then the command.", ZH: "请在会话里发送这个命令：先运行 pinch chat。"}

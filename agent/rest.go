@@ -3,11 +3,9 @@ package agent
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"pinch/agent/engine"
-	"pinch/agent/model"
 	"pinch/agent/session"
 )
 
@@ -36,6 +34,9 @@ func (a *Agent) afterTurn(ctx context.Context, t *turn) {
 		a.warm(ctx, t.key)
 	}
 	a.spend(ctx, t.costs)
+	if err := a.measures.save(context.WithoutCancel(ctx), a.store.Settings); err != nil {
+		log.Error("keeping what was learned of the model", "error", err)
+	}
 }
 
 // warm lets a local model evaluate what the next request of a conversation will begin with, so that a person does not
@@ -98,7 +99,7 @@ const wakeKey session.Key = ""
 
 // compact shortens the conversation because a person said so.
 func (a *Agent) compact(ctx context.Context, t *turn, job engine.Job) (string, error) {
-	t.plan = a.persona.plan(ctx)
+	t.plan = a.plan(ctx)
 	c, err := a.persona.Engine.Compact(ctx, a.ask(t, t.plan.High), job)
 	switch {
 	case err != nil:
@@ -119,47 +120,4 @@ func (t *turn) tidied(c engine.Compaction) {
 	case c.Left > 0:
 		t.about.LeftOut = append(t.about.LeftOut, fmt.Sprintf(saySummarised.In(t.language), c.Left))
 	}
-}
-
-// sizes is the last prompt size of conversations as the provider counted it.
-type sizes struct {
-	mu   sync.Mutex
-	last map[session.Key]engine.Known
-}
-
-func (s *sizes) get(key session.Key) engine.Known {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last[key]
-}
-
-func (s *sizes) set(key session.Key, k engine.Known) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.last == nil || len(s.last) > 256 { // forgetting only costs exactness
-		s.last = map[session.Key]engine.Known{}
-	}
-	s.last[key] = k
-}
-
-// observe compares what the provider counted with what was sent: far less means that it cut the prompt in silence.
-// Then its window is smaller than we thought; the person is told once.
-func (a *Agent) observe(t *turn, asm engine.Assembly, reply model.Reply) {
-	reported := reply.Usage.Prompt
-	if reported <= 0 {
-		return
-	}
-	known := a.sizes.get(t.key)
-	expected, share := asm.Parts.Total(), 50
-	if known.Epoch == asm.Epoch.ID && asm.Parts.Total() >= known.Estimated {
-		expected, share = known.Reported+asm.Parts.Total()-known.Estimated, 70
-	}
-	if expected > leastWindow/2 && reported*100 < expected*share {
-		if a.persona.believe(max(reported*11/10, leastWindow)) {
-			t.warnings = append(t.warnings, fmt.Sprintf(sayServerCut.In(t.language), expected, reported))
-			a.log.Warn("the server cut a prompt", "sent", expected, "counted", reported)
-		}
-		return
-	}
-	a.sizes.set(t.key, engine.Known{Epoch: asm.Epoch.ID, Estimated: asm.Parts.Total(), Reported: reported})
 }

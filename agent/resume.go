@@ -24,7 +24,7 @@ func (a *Agent) resume(ctx context.Context, t *turn) (string, error) {
 	}
 	t.recorded = len(t.entries)
 	t.about.Why = "restart"
-	t.plan = a.persona.plan(ctx)
+	t.plan = a.plan(ctx)
 	if len(t.entries) == 0 {
 		return a.redo(ctx, t)
 	}
@@ -76,7 +76,7 @@ func (a *Agent) retry(ctx context.Context, t *turn) (string, error) {
 	if i < len(tail)-1 { // other turns came after it: it is asked again behind them
 		t.add(tail[i].Message)
 	}
-	t.plan = a.persona.plan(ctx)
+	t.plan = a.plan(ctx)
 	return a.rounds(ctx, t)
 }
 

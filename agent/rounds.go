@@ -80,7 +80,7 @@ func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (
 			return reply, err
 		}
 		if x, ok := model.Overflow(err.Error()); ok && a.persona.believe(x.Window) {
-			t.plan = a.persona.guess()
+			t.plan = a.guess()
 			limit = min(limit, t.plan.High)
 			continue
 		}
@@ -91,6 +91,9 @@ func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (
 
 // smallest asks with hardly more than the last message, after everything larger did not fit. The person is told.
 func (a *Agent) smallest(ctx context.Context, t *turn, said string) (model.Reply, error) {
+	if len(t.entries) == 0 { // a retry: its message stands in the history
+		return model.Reply{}, model.ErrOverflow
+	}
 	text := t.entries[len(t.entries)-1].Message.Text
 	if i := len(t.entries) - 1; t.entries[i].Message.Role != model.User {
 		text = t.entries[0].Message.Text + "\n" + text
@@ -138,7 +141,7 @@ func (a *Agent) stream(ctx context.Context, t *turn, req model.Request, said str
 func (a *Agent) ask(t *turn, limit int) engine.Ask {
 	ask := engine.Ask{
 		Key: t.key, Plan: t.plan, Limit: limit, Source: t.source, Turn: t.row.ID, Fresh: t.entries, Now: time.Now(),
-		Known:  a.sizes.get(t.key),
+		Known:  a.measures.get(t.key),
 		Render: func() engine.Rendered { return a.head(t) },
 		Generate: func(ctx context.Context, cause string, req model.Request) (model.Reply, error) {
 			reply, err := a.persona.Model.Client.Generate(ctx, req, nil)

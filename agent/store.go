@@ -21,6 +21,7 @@ type Store struct {
 	Records       tool.Records
 	Log           engine.Log
 	Past          memory.Past
+	Settings      Settings
 }
 
 // Journal is the two full commits of a turn, and the ledger.

@@ -78,7 +78,7 @@ func (a *Agent) newTurn(key session.Key, row session.Pending) *turn {
 	private := row.Inbound.Chat.Kind == channels.Private && row.Decision.Owner
 	return &turn{
 		row: row, key: key, private: private, language: a.persona.language(row.Inbound.Text),
-		source: a.persona.source(private), tools: map[string]int{}, plan: a.persona.guess(),
+		source: a.persona.source(private), tools: map[string]int{}, plan: a.guess(),
 		show: func(p channels.Progress) {
 			p.Answers = answers(row)
 			show(p)
@@ -118,7 +118,7 @@ func (a *Agent) answer(ctx context.Context, t *turn) (string, error) {
 			return reply, nil
 		}
 	}
-	t.plan = a.persona.plan(ctx)
+	t.plan = a.plan(ctx)
 	notes, err := a.ingest(ctx, t)
 	if err != nil {
 		return "", err

@@ -100,7 +100,7 @@ func newWorldWith(t testing.TB, dir string, client model.Client, change func(*ag
 	w.store = agent.Store{
 		Journal: w.rows.Journal, Inbox: w.rows.Inbox, Outbox: w.rows.Outbox, Conversations: w.rows.Conversations,
 		People:  w.db.People(map[string][]string{"telegram": {"ana"}}),
-		Records: w.rows.Records, Log: w.rows.Log,
+		Records: w.rows.Records, Log: w.rows.Log, Settings: w.rows.Settings,
 	}
 	change(&w.store)
 	w.end = sync.OnceFunc(func() { root.Close(); w.db.Close() })

@@ -53,17 +53,22 @@ type Ask struct {
 // Known is what the provider counted of the last request of a conversation. It is good for the epoch that it names.
 type Known struct {
 	Epoch     int64
-	Estimated int // what we thought
-	Reported  int // what it was
+	Estimated int               // what we thought
+	Reported  int               // what it was
+	By        *budget.Estimator // what was learned of the model; nil = nothing
 }
 
 // Size is an upper bound of a prompt: what was sent already counts as reported, only the rest is estimated.
 func (k Known) Size(epoch int64, p Parts) int {
 	total := p.Total()
+	known := budget.Known{Size: k.Estimated, Tokens: k.Reported}
 	if k.Epoch != epoch || k.Epoch == 0 || total < k.Estimated {
-		return budget.Bound(total)
+		known = budget.Known{}
 	}
-	return k.Reported + budget.Bound(total-k.Estimated)
+	if k.By == nil {
+		return known.Tokens + budget.Bound(total-known.Size)
+	}
+	return k.By.Bound(budget.Sent{Known: known, Size: total, Messages: 2})
 }
 
 // Generate asks the model one round outside of the conversation's own.
