@@ -38,7 +38,7 @@ type Sent struct {
 const (
 	coldMargin, leastMargin, mostMargin = 0.18, 0.03, 0.5
 	leastScale, mostScale               = 0.5, 2.5
-	missRate, marginStep                = 0.02, 0.02 // the margin settles where so many bounds are passed
+	missRate, marginStep                = 0.02, 0.10 // the margin settles where so many bounds are passed
 	messageSlack                        = 6.0        // tokens of the bound for a short message
 	steadiness                          = 300.0      // tokens that weigh as much as all that was learned before
 )
@@ -123,7 +123,7 @@ func Cut(reported, known, fresh int) bool {
 	if reported < known/2 && reported < fresh*5/2 {
 		return false
 	}
-	return reported < known*97/100+fresh*3/10-16
+	return reported < known*99/100+fresh*3/10-16
 }
 
 // MarshalText gives what was learned, to be stored.
