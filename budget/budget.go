@@ -13,12 +13,15 @@ type Plan struct {
 	High   int // prompt size from which history is shortened
 	Low    int // prompt size that shortening aims at
 	Rounds int // most model calls
+
+	New  int  // most tokens that are new to the model, for the reply to start in time; 0 = its speed is not known
+	Late bool // even the smallest question starts too late
 }
 
 // Split shares a window: head with tools 25 %, reply 15 % but at least 384 (or a quarter of a tiny window),
 // fresh input 20 %, high water 85 % and low water 45 % of what the reply leaves.
 func Split(window, rounds int) Plan {
-	window = max(window, 512)
+	window = min(max(window, 512), 1<<24)
 	reply := min(max(window*15/100, 384), window/4)
 	room := window - reply
 	return Plan{
