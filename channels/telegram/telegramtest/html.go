@@ -44,7 +44,7 @@ func ParseHTML(html string) (text string, entities []Entity, err error) {
 		}
 	}
 	if err == nil && len(p.stack) > 0 {
-		err = fmt.Errorf("Can't find end tag corresponding to start tag %q", p.stack[len(p.stack)-1].tag)
+		err = wrong("Can't find end tag corresponding to start tag %q", p.stack[len(p.stack)-1].tag)
 	}
 	return p.out.String(), p.entities, err
 }
@@ -77,12 +77,12 @@ func (p *htmlParser) startTag() error {
 	begin := p.at
 	body, after, ok := strings.Cut(p.in[begin+1:], ">")
 	if !ok {
-		return fmt.Errorf("Unclosed start tag at byte offset %d", begin)
+		return wrong("Unclosed start tag at byte offset %d", begin)
 	}
 	name, attributes, _ := strings.Cut(body, " ")
 	kind, ok := tags[strings.ToLower(name)]
 	if !ok {
-		return fmt.Errorf("Unsupported start tag %q at byte offset %d", name, begin)
+		return wrong("Unsupported start tag %q at byte offset %d", name, begin)
 	}
 	open := openTag{strings.ToLower(name), Entity{Type: kind, Offset: p.units}}
 	value, err := attribute(open.tag, attributes)
@@ -92,7 +92,7 @@ func (p *htmlParser) startTag() error {
 	switch {
 	case kind == "blockquote" && p.inside("blockquote"),
 		p.inside("code"), p.inside("pre") && kind != "code":
-		return fmt.Errorf("Nested tag %q at byte offset %d", name, begin)
+		return wrong("Nested tag %q at byte offset %d", name, begin)
 	}
 	open.entity.Value = value
 	p.stack = append(p.stack, open)
@@ -108,20 +108,20 @@ func attribute(tag, text string) (string, error) {
 	case tag == "blockquote" && text == "expandable":
 		return text, nil
 	case text == "" && (tag == "a" || tag == "span"):
-		return "", fmt.Errorf("Attribute %q is missing", wants)
+		return "", wrong("Attribute %q is missing", wants)
 	case text == "":
 		return "", nil
 	case !has || name != wants || wants == "":
-		return "", fmt.Errorf("Unexpected attribute %q", name)
+		return "", wrong("Unexpected attribute %q", name)
 	case len(quoted) < 2 || quoted[0] != '"' || strings.IndexByte(quoted[1:], '"') != len(quoted)-2:
-		return "", fmt.Errorf("Expected a quoted value of attribute %q", name)
+		return "", wrong("Expected a quoted value of attribute %q", name)
 	}
 	value := quoted[1 : len(quoted)-1]
 	switch {
 	case strings.Contains(value, "<"):
-		return "", fmt.Errorf("Unescaped character in attribute %q", name)
+		return "", wrong("Unescaped character in attribute %q", name)
 	case tag == "code" && !strings.HasPrefix(value, "language-"), tag == "span" && value != "tg-spoiler":
-		return "", fmt.Errorf("Unexpected value of attribute %q", name)
+		return "", wrong("Unexpected value of attribute %q", name)
 	}
 	v := htmlParser{in: value}
 	for v.at < len(v.in) {
@@ -141,13 +141,13 @@ func (p *htmlParser) endTag() error {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch {
 	case len(p.stack) == 0:
-		return fmt.Errorf("Unexpected end tag at byte offset %d", begin)
+		return wrong("Unexpected end tag at byte offset %d", begin)
 	case !ok:
-		return fmt.Errorf("Unclosed end tag at byte offset %d", begin)
+		return wrong("Unclosed end tag at byte offset %d", begin)
 	}
 	open := p.stack[len(p.stack)-1]
 	if name != open.tag {
-		return fmt.Errorf("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, open.tag, name)
+		return wrong("Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", begin, open.tag, name)
 	}
 	p.stack = p.stack[:len(p.stack)-1]
 	p.at = len(p.in) - len(after)
@@ -166,9 +166,16 @@ func (p *htmlParser) character() error {
 		char, known = string(rune(n)), err == nil
 	}
 	if !ok || !known {
-		return fmt.Errorf("Unescaped ampersand at byte offset %d", p.at)
+		return wrong("Unescaped ampersand at byte offset %d", p.at)
 	}
 	p.write(char)
 	p.at = len(p.in) - len(after)
 	return nil
 }
+
+// wrong is an error in the server's own words, which begin with a capital.
+func wrong(format string, args ...any) error { return words(fmt.Sprintf(format, args...)) }
+
+type words string
+
+func (w words) Error() string { return string(w) }
