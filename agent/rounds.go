@@ -12,6 +12,7 @@ import (
 	"pinch/agent/prompt"
 	"pinch/agent/session"
 	"pinch/agent/tool"
+	"pinch/budget"
 	"pinch/channels"
 )
 
@@ -22,7 +23,7 @@ const maxOverflows = 3
 func (a *Agent) rounds(ctx context.Context, t *turn) (string, error) {
 	said := ""
 	for round := range t.plan.Rounds {
-		reply, err := a.generate(ctx, t, round, said)
+		reply, err := a.generate(ctx, t, said)
 		if err != nil {
 			t.repair()
 			return "", err
@@ -52,11 +53,8 @@ func (a *Agent) rounds(ctx context.Context, t *turn) (string, error) {
 
 // generate runs one round. A prompt that does not fit is asked again, at most three times, each time smaller; then
 // the smallest useful request is sent.
-func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (model.Reply, error) {
-	limit := t.plan.Window - t.plan.Reply
-	if round == 0 {
-		limit = t.plan.High
-	}
+func (a *Agent) generate(ctx context.Context, t *turn, said string) (model.Reply, error) {
+	limit := t.plan.Window - t.plan.Reply // the high-water mark is for when nobody waits
 	size := 0
 	for range 1 + maxOverflows {
 		asm, err := a.persona.Engine.Assemble(ctx, a.ask(t, limit))
@@ -84,7 +82,7 @@ func (a *Agent) generate(ctx context.Context, t *turn, round int, said string) (
 			limit = min(limit, t.plan.High)
 			continue
 		}
-		limit = limit * 2 / 3
+		limit = min(limit, budget.Bound(size)) * 2 / 3
 	}
 	return a.smallest(ctx, t, said)
 }

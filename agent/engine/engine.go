@@ -61,10 +61,16 @@ type Known struct {
 // Size is an upper bound of a prompt: what was sent already counts as reported, only the rest is estimated.
 func (k Known) Size(epoch int64, p Parts) int {
 	total := p.Total()
-	known := budget.Known{Size: k.Estimated, Tokens: k.Reported}
-	if k.Epoch != epoch || k.Epoch == 0 || total < k.Estimated {
-		known = budget.Known{}
+	if k.Epoch != epoch || k.Epoch == 0 {
+		return k.bound(budget.Known{}, total)
 	}
+	if total < k.Estimated { // the front of what was sent
+		return min(k.bound(budget.Known{}, total), k.Reported)
+	}
+	return k.bound(budget.Known{Size: k.Estimated, Tokens: k.Reported}, total)
+}
+
+func (k Known) bound(known budget.Known, total int) int {
 	if k.By == nil {
 		return known.Tokens + budget.Bound(total-known.Size)
 	}
