@@ -73,8 +73,7 @@ func (db *DB) open(ctx context.Context, log *slog.Logger) error {
 	}
 	db.read = connect(path, "ro", reading)
 	db.read.SetMaxOpenConns(2)
-	db.read.SetMaxIdleConns(1) // each holds its own cache and schema
-	return syncFile(db.dir)    // the log is a new file by now, and stays until Close
+	return syncFile(db.dir) // the log is a new file by now, and stays until Close
 }
 
 // Close waits for running calls, makes light commits durable and releases the directory.
