@@ -50,14 +50,32 @@ const units = `(?:km/h|km|cm|mm|kg|mg|kWh|Wh|kW|mW|MHz|GHz|kHz|Hz|GB|MB|KB|kB|TB
 func identifiers(text string) []string {
 	seen := map[string]bool{}
 	var list []string
-	for _, id := range identifier().FindAllString(text, -1) {
-		id = strings.Trim(id, " \t\n.,;:!?()[]{}<>\"'，。、；：！？（）“”")
-		if id != "" && !seen[id] {
-			seen[id] = true
-			list = append(list, id)
+	for line := range strings.Lines(text) {
+		if !promising(line) {
+			continue
+		}
+		for _, id := range identifier().FindAllString(line, -1) {
+			id = strings.Trim(id, " \t\n.,;:!?()[]{}<>\"'，。、；：！？（）“”")
+			if id != "" && !seen[id] {
+				seen[id] = true
+				list = append(list, id)
+			}
 		}
 	}
 	return list
+}
+
+// promising reports whether a line may have an identifier. Most have none, and the expression is slow.
+func promising(line string) bool {
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c >= '0' && c <= '9', c == '/', c == '@':
+			return true
+		case (c == '.' || c == ':' || c == '-') && i+1 < len(line) && line[i+1] > ' ':
+			return true
+		}
+	}
+	return false
 }
 
 // missing is a line with the identifiers that a summary lost, within so many tokens: first those that the notes before
