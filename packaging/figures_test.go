@@ -150,7 +150,7 @@ func (f *figures) turn(b *testing.B) {
 	r := newRig(b)
 	stock(b, r.state)
 	r.start()
-	for range 20 { // the first one finds a window that is full
+	for range 20 {
 		r.turn()
 	}
 	pid := r.process.Process.Pid
@@ -298,6 +298,11 @@ func stock(b *testing.B, state string) {
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+	// As it would be had the conversation grown here: prompts hold its newest part.
+	epoch := session.Epoch{Key: session.Main("main"), Tools: "[]", First: stored - 20, Reason: "compaction", Began: time.Now()}
+	if _, err := rows.Log.NewEpoch(b.Context(), epoch); err != nil {
+		b.Fatal(err)
 	}
 }
 
