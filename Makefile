@@ -20,6 +20,12 @@ bench: build
 	@packaging/need.sh test
 	@packaging/go.sh test -run '^$$' -bench . ./...
 
+bench-context:
+	@packaging/go.sh test -count=1 -v -run '^TestContextBench$$' ./packaging | grep -v level=INFO
+
+soak:
+	@PINCH_SOAK=1000 packaging/go.sh test -count=1 -v -timeout 30m -run '^TestSoak$$' ./packaging
+
 lint:
 	@packaging/lint.sh
 

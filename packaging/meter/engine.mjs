@@ -15,6 +15,7 @@ export class Engine {
     this.notes = notes.map(compile);
     this.log = [];
     this.last = null;
+    this.before = []; // the last prompt of a conversation, without an instruction
   }
 
   // play runs one chat request: {record, text, call, cut} or {status}.
@@ -40,7 +41,8 @@ export class Engine {
     slot.ids = ids.concat(out).slice(0, window);
     slot.used = this.log.length + 1;
     const record = { kind, status: 200, prompt: ids.length, asked, head, cached, evaluated: ids.length - cached, generated: out.length,
-      window, dropped, limit, messages, tools: body.tools?.length ?? 0, orphans: orphans(body.messages) };
+      kept: common(this.before, ids), window, dropped, limit, messages, tools: body.tools?.length ?? 0, orphans: orphans(body.messages) };
+    if (kind !== 'inband' && record.tools) this.before = ids;
     this.log.push(record);
     this.last = { request: body, reply: call ? { role: 'assistant', content: '', tool_calls: [{ function: call }] } : { role: 'assistant', content: text } };
     return { record, text, call, cut };

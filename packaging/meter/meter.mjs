@@ -65,12 +65,12 @@ function json(res, status, value) {
 
 const server = http.createServer(async (req, res) => {
   const chunks = [];
-  for await (const chunk of req) chunks.push(chunk);
   let body = {};
   try {
+    for await (const chunk of req) chunks.push(chunk);
     if (chunks.length) body = JSON.parse(Buffer.concat(chunks).toString());
   } catch {
-    return json(res, 400, { error: 'invalid JSON' });
+    return json(res, 400, { error: 'invalid JSON' }); // or the client has gone, and nobody reads this
   }
   const name = `${req.method} ${req.url}`;
   if (name === 'POST /api/chat') return chat(body, res);
