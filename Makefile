@@ -1,5 +1,5 @@
 # Every target installs what it lacks. The work is done by the scripts under packaging/.
-.PHONY: build run test test-engine newcomer bench lint fuzz arm64 armv7 armv6 size clean
+.PHONY: build run test test-engine newcomer bench bench-context soak lint fuzz arm64 armv7 armv6 size clean
 
 build:
 	@packaging/build.sh </dev/null
@@ -21,7 +21,7 @@ bench: build
 	@packaging/go.sh test -run '^$$' -bench . ./...
 
 bench-context:
-	@packaging/go.sh test -count=1 -v -run '^TestContextBench$$' ./packaging | grep -v level=INFO
+	@packaging/go.sh test -count=1 -v -run '^TestContextBench$$' ./packaging
 
 soak:
 	@PINCH_SOAK=1000 packaging/go.sh test -count=1 -v -timeout 30m -run '^TestSoak$$' ./packaging

@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"pinch/agent/engine"
 	"pinch/agent/model"
@@ -49,9 +51,14 @@ func (m *measures) observe(key session.Key, asm engine.Assembly, u model.Usage, 
 	if before.Epoch != asm.Epoch.ID {
 		known = budget.Known{}
 	}
-	total := asm.Parts.Total()
+	total, messages := asm.Parts.Total(), asm.Request.Messages
 	sent := budget.Sent{Known: known, Size: total, Messages: 2}
 	expected = m.learned.Tokens(sent)
+	// A count of the rest alone, below half, is left to Observe.
+	if n := before.Messages; known.Tokens > 0 && n <= len(messages) && u.Prompt >= known.Tokens/2 &&
+		u.Prompt < known.Tokens+fewest(messages[n:]) {
+		return expected, true
+	}
 	now, cut := m.learned.Observe(sent, u.Prompt, window)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,9 +68,28 @@ func (m *measures) observe(key session.Key, asm engine.Assembly, u model.Usage, 
 		m.last = map[session.Key]engine.Known{}
 	}
 	if now.Tokens > 0 {
-		m.last[key] = engine.Known{Epoch: asm.Epoch.ID, Estimated: now.Size, Reported: now.Tokens}
+		m.last[key] = engine.Known{Epoch: asm.Epoch.ID, Estimated: now.Size, Reported: now.Tokens, Messages: len(messages)}
 	}
 	return expected, cut
+}
+
+// fewest is how many tokens messages have at the very least, with whatever tokenizer: none of them joins words, or
+// more than a few Han characters. What templates may leave out, such as an assistant's thinking, does not count.
+func fewest(messages []model.Message) int {
+	n := 0
+	for _, m := range messages {
+		if m.Role == model.Assistant {
+			continue
+		}
+		han := 0
+		for _, r := range m.Text {
+			if unicode.Is(unicode.Han, r) {
+				han++
+			}
+		}
+		n += len(strings.Fields(m.Text)) + han/4
+	}
+	return n
 }
 
 // speed keeps moving averages of the rates. before is the count of the last prompt, which the engine still had.
@@ -133,7 +159,8 @@ func (m *measures) save(ctx context.Context, s Settings) error {
 // its window is smaller than we thought; the person is told once.
 func (a *Agent) observe(t *turn, asm engine.Assembly, reply model.Reply) {
 	expected, cut := a.measures.observe(t.key, asm, reply.Usage, t.plan.Window)
-	if cut && a.persona.believe(max(reply.Usage.Prompt*11/10, leastWindow)) {
+	if cut && a.persona.believe(max(reply.Usage.Prompt, leastWindow)) {
+		t.plan = a.guess()
 		t.warnings = append(t.warnings, fmt.Sprintf(sayServerCut.In(t.language), expected, reply.Usage.Prompt))
 		a.log.Warn("the server cut a prompt", "sent", expected, "counted", reply.Usage.Prompt)
 	}

@@ -55,6 +55,7 @@ type Known struct {
 	Epoch     int64
 	Estimated int               // what we thought
 	Reported  int               // what it was
+	Messages  int               // how many it had
 	By        *budget.Estimator // what was learned of the model; nil = nothing
 }
 

@@ -192,29 +192,37 @@ func (f *Ollama) evaluate(req *Request) (status int, text string, limit int) {
 		f.runner = runner{model: m.Name, asked: asked, window: min(asked, m.Trained), shift: shift}
 	}
 	prompt, messages := "", c.Messages
+	window, cuts := f.runner.window, c.Truncate == nil || *c.Truncate
+	if m.Cuts > 0 && m.Cuts < window {
+		window, cuts = m.Cuts, true
+	}
 	for {
 		prompt = render(c.Tools, messages) + "<assistant>"
 		req.Prompt = tokens(prompt)
-		if req.Prompt < f.runner.window || !(c.Truncate == nil || *c.Truncate) {
+		if req.Prompt < window || !cuts {
 			break
 		}
 		shorter := dropOldest(messages)
+		if len(shorter) == len(messages) && m.Cuts == window {
+			req.Prompt = window - 1
+			break
+		}
 		if len(shorter) == len(messages) {
 			return 400, "the prompt is longer than the context length currently available to the model; " +
 				"shorten the prompt, adjust the context length in settings, or use a model with a longer context length", 0
 		}
 		req.Dropped, messages = req.Dropped+1, shorter
 	}
-	if req.Prompt >= f.runner.window {
+	if req.Prompt >= window {
 		return 400, fmt.Sprintf("request (%d tokens) exceeds the available context size (%d tokens), try increasing it",
-			req.Prompt, f.runner.window), 0
+			req.Prompt, window), 0
 	}
 	if len(messages) == 0 {
 		return http.StatusOK, "", 0
 	}
 	req.Cached = min(common(f.runner.slot, prompt), req.Prompt-1)
 	f.runner.slot = prompt
-	limit = f.runner.window - req.Prompt
+	limit = window - req.Prompt
 	if n := c.Options.NumPredict; n != nil && *n > 0 {
 		limit = min(limit, *n)
 	}

@@ -18,6 +18,7 @@ type OllamaModel struct {
 	Digest       string
 	Trained      int      // window that it was trained for; 0 = 32,768
 	NumCtx       int      // of its Modelfile; 0 = none
+	Cuts         int      // window that it really has: longer prompts are cut in silence, whatever was asked; 0 = no such fault
 	Capabilities []string // nil = completion and tools
 }
 
