@@ -37,6 +37,7 @@ func (c *Channel) Send(ctx context.Context, part channels.Part) (string, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
+	c.typing.said(part)
 	params := c.message(chat, part)
 	for forms := 1; ; forms++ {
 		m, err := c.bot.SendMessage(ctx, params)

@@ -207,6 +207,43 @@ func TestTyping(t *testing.T) {
 	})
 }
 
+func TestTypingEndsWithTheLastPart(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bench) {
+		b.AddChat(ana)
+		b.run(t)
+		typed := func() int {
+			<-time.After(time.Minute)
+			return len(b.Calls("sendChatAction"))
+		}
+		show := func(message string) {
+			b.channel.Show(part(ana, "").Address, channels.Progress{Phase: channels.Reading, Answers: []string{message}})
+		}
+		send := func(message string, last bool) {
+			p := part(ana, "done")
+			p.Last, p.Answers = last, []string{message}
+			if _, err := b.channel.Send(t.Context(), p); err != nil {
+				t.Error(err)
+			}
+		}
+		show("1")
+		send("1", false)
+		first := typed()
+		if first < 10 {
+			t.Errorf("%d calls in the minute after a part that is not the last", first)
+		}
+		send("1", true)
+		ended := typed()
+		if ended != first {
+			t.Errorf("%d calls after the last part", ended-first)
+		}
+		show("2")
+		send("1", true) // again, after a failure to record it
+		if n := typed() - ended; n < 10 {
+			t.Errorf("%d calls for the next turn", n)
+		}
+	})
+}
+
 func TestTypingStopsAtTheFirstError(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench) {
 		b.AddChat(ana, lab)

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -27,14 +28,15 @@ type typing struct {
 // turn is when a turn's typing mark is due next, and when it began.
 type turn struct {
 	began, due time.Time
-	over       bool // until Done: it failed, or lasted too long
+	answers    []string // the messages that it answers
+	over       bool     // until it ends: the mark was refused, or shown too long
 }
 
 func newTyping() typing {
 	return typing{busy: map[channels.Address]*turn{}, wake: make(chan struct{}, 1)}
 }
 
-// Show keeps "typing" on from a turn's first phase to Done. It only notes what keepTyping does.
+// Show keeps "typing" on from a turn's first phase to Done or its last part. It only notes what keepTyping does.
 func (c *Channel) Show(at channels.Address, p channels.Progress) {
 	t := &c.typing
 	t.mu.Lock()
@@ -43,14 +45,23 @@ func (c *Channel) Show(at channels.Address, p channels.Progress) {
 		delete(t.busy, at)
 		return
 	}
-	if t.busy[at] != nil {
+	if b := t.busy[at]; b != nil && slices.Equal(b.answers, p.Answers) {
 		return
 	}
 	now := time.Now()
-	t.busy[at] = &turn{began: now, due: now}
+	t.busy[at] = &turn{began: now, due: now, answers: p.Answers}
 	select {
 	case t.wake <- struct{}{}:
 	default:
+	}
+}
+
+// said ends the typing mark of a turn by its last part. The next turn may have begun before that was sent.
+func (t *typing) said(part channels.Part) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if b := t.busy[part.Address]; part.Last && b != nil && slices.Equal(b.answers, part.Answers) {
+		delete(t.busy, part.Address)
 	}
 }
 
