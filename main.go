@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -468,27 +467,8 @@ func (h *house) serve(ctx context.Context, socket string, log *slog.Logger) erro
 		list = append(list, t)
 	}
 	h.agent.Bind(h.table, list...)
-	return together(ctx, h.agent.Serve, giveBack,
+	return together(ctx, h.agent.Serve,
 		func(ctx context.Context) error { return web.Serve(ctx, socket, h.local, h.agent, log) })
-}
-
-// giveBack returns to the system what turns have used and do not need any more. The runtime alone takes minutes for it.
-func giveBack(ctx context.Context) error {
-	tick := time.NewTicker(20 * time.Second)
-	defer tick.Stop()
-	collected := []metrics.Sample{{Name: "/gc/cycles/automatic:gc-cycles"}}
-	for seen := uint64(0); ; {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-		metrics.Read(collected)
-		if n := collected[0].Value.Uint64(); n != seen {
-			seen = n
-			debug.FreeOSMemory()
-		}
-	}
 }
 
 // chat runs the agent for one terminal.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -33,6 +34,8 @@ type Agent struct {
 	measures measures
 	work     sync.WaitGroup // lanes and deliverers
 
+	resting resting
+
 	mu    sync.Mutex
 	lanes map[session.Key]*lane
 }
@@ -44,6 +47,7 @@ func New(store Store, persona *Persona, log *slog.Logger) *Agent {
 		slots: make(chan struct{}, maxTurns),
 		lanes: map[session.Key]*lane{}, channels: map[string]*delivery{},
 		measures: measures{learned: budget.NewEstimator(budget.Qwen)},
+		resting:  resting{unwind: time.AfterFunc(calm, debug.FreeOSMemory)},
 	}
 }
 
@@ -60,6 +64,7 @@ func (a *Agent) Bind(table command.Table, list ...channels.Channel) {
 func (a *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	a.ctx = ctx
+	defer a.resting.unwind.Stop()
 	defer a.work.Wait()
 	defer cancel(nil)
 	if err := a.recover(ctx); err != nil && ctx.Err() == nil {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"pinch/agent/engine"
@@ -24,11 +25,8 @@ func (a *Agent) afterTurn(ctx context.Context, t *turn) {
 	if c.How != "" {
 		log.Info("tidied a conversation", "how", c.How, "before", c.Before, "after", c.After, "left", c.Left, "stubs", c.Stubbed)
 	}
-	for more := true; more && ctx.Err() == nil; {
-		if more, err = a.persona.Memory.Index(ctx); err != nil && ctx.Err() == nil {
-			log.Error("indexing what was said", "error", err)
-			break
-		}
+	if a.resting.turns.Add(1)%indexEvery == 1 {
+		a.index(ctx)
 	}
 	if c.How != "" {
 		a.warm(ctx, t.key)
@@ -36,6 +34,30 @@ func (a *Agent) afterTurn(ctx context.Context, t *turn) {
 	a.spend(ctx, t.costs)
 	if err := a.measures.save(context.WithoutCancel(ctx), a.store.Settings); err != nil {
 		log.Error("keeping what was learned of the model", "error", err)
+	}
+	a.resting.unwind.Reset(calm)
+}
+
+// resting is what is done when nobody waits, over all conversations.
+type resting struct {
+	turns  atomic.Int64 // since the start
+	unwind *time.Timer  // returns to the system what turns used; the runtime alone takes minutes for it
+}
+
+// calm is how long after the last turn memory is given back.
+const calm = 8 * time.Second
+
+// indexEvery is how many turns are indexed in one batch: each commit of the index costs as much as a short turn.
+const indexEvery = 16
+
+// index brings the search index up to date. A search does the same before it looks.
+func (a *Agent) index(ctx context.Context) {
+	for more := true; more && ctx.Err() == nil; {
+		var err error
+		if more, err = a.persona.Memory.Index(ctx); err != nil && ctx.Err() == nil {
+			a.log.Error("indexing what was said", "error", err)
+			return
+		}
 	}
 }
 
