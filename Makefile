@@ -1,5 +1,5 @@
 # Every target installs what it lacks. The work is done by the scripts under packaging/.
-.PHONY: build run test test-engine newcomer bench bench-context soak lint fuzz arm64 armv7 armv6 size clean
+.PHONY: build run test test-engine newcomer bench bench-context soak facts lint fuzz arm64 armv7 armv6 size clean
 
 build:
 	@packaging/build.sh </dev/null
@@ -25,6 +25,9 @@ bench-context:
 
 soak:
 	@PINCH_SOAK=1000 packaging/go.sh test -count=1 -v -timeout 30m -run '^TestSoak$$' ./packaging
+
+facts:
+	@PINCH_ENGINES="window recall lossless" packaging/go.sh test -count=1 -v -run '^TestFactsStayInReach$$' ./packaging
 
 lint:
 	@packaging/lint.sh

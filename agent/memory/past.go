@@ -21,6 +21,7 @@ import (
 const (
 	batch       = 64  // entries that are indexed in one commit
 	candidates  = 30  // passages that are ranked
+	mostTerms   = 16  // of a question that are looked for
 	quotes      = 5   // that are told
 	quoteTokens = 60  // of one quote
 	beside      = 0.4 // weight of a passage's neighbour in the conversation
@@ -122,11 +123,36 @@ func (m *Memory) Passages(ctx context.Context, audience session.Audience, query 
 			return nil, err
 		}
 	}
-	found, err := m.past.Said(ctx, audience, QueryTerms(query), limit)
+	found, err := m.gather(ctx, audience, QueryTerms(query), limit)
 	if err != nil {
 		return nil, err
 	}
-	return rank(found), nil
+	found = rank(found)
+	return found[:min(len(found), limit)], nil
+}
+
+// gather looks for each term by itself and adds up: half by the index's own score, half by the best that the term
+// reaches anywhere, so that a rare name in a long message counts for more than common words in a short one.
+func (m *Memory) gather(ctx context.Context, audience session.Audience, terms []string, limit int) ([]session.Passage, error) {
+	var all []session.Passage
+	place := map[int64]int{}
+	for _, term := range terms[:min(len(terms), mostTerms)] {
+		found, err := m.past.Said(ctx, audience, []string{term}, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			i, known := place[p.Entry.ID]
+			if !known {
+				i = len(all)
+				place[p.Entry.ID] = i
+				all = append(all, p)
+				all[i].Score = 0
+			}
+			all[i].Score += (p.Score + found[0].Score) / 2
+		}
+	}
+	return all, nil
 }
 
 // Quote is a passage in one line: when, who, and the part that fits the question best.
@@ -143,7 +169,7 @@ func rank(found []session.Passage) []session.Passage {
 	}
 	value := func(p session.Passage) float64 {
 		v := p.Score + beside*max(score[p.Entry.ID-1], score[p.Entry.ID+1])
-		if text := strings.TrimSpace(said(p.Entry)); strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") {
+		if asks(said(p.Entry)) {
 			v *= 0.6
 		}
 		if p.Entry.Message.Role == model.Assistant {
@@ -154,6 +180,12 @@ func rank(found []session.Passage) []session.Passage {
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(a, b session.Passage) int { return cmp.Compare(value(b), value(a)) })
 	return found
+}
+
+// asks reports whether a text is a question and nothing else.
+func asks(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasSuffix(text, "?") && !strings.Contains(text, ". ") || strings.HasSuffix(text, "？") && !strings.Contains(text, "。")
 }
 
 // said is what an entry itself says: without the header of its envelope and what was quoted in it.
