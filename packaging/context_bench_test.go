@@ -52,6 +52,7 @@ func TestContextBench(t *testing.T) {
 		{"clock goes on", clocks, true},
 		{"second conversation", visitors, false},
 		{"80 messages, compactions", long, true},
+		{"80 messages at once", hurried, false},
 	} {
 		m.reset(lines{Script: fixture[[]rule](t, "chat20.replies.json"), Notes: notes})
 		k := &measured{m, state(t, local(m.url)), map[int]bool{}, map[int]bool{}}
@@ -248,14 +249,25 @@ func visitors(t testing.TB, k *measured) {
 
 // long repeats the conversation until it has been shortened some times.
 func long(t testing.TB, k *measured) {
-	var messages []string
+	k.pipe(t, chat80(t), func(int) {})
+	if n := ask(t, k.state, "SELECT count(*) FROM epochs WHERE reason LIKE 'compaction by model'"); n < "2" {
+		t.Errorf("%s compactions", n)
+	}
+}
+
+// hurried is long without a pause between messages, so that all is done while somebody waits.
+func hurried(t testing.TB, k *measured) {
+	r := feed(t, k.state, strings.Join(chat80(t), "\n")+"\n", "chat")
+	if r.code != 0 {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
+
+func chat80(t testing.TB) (messages []string) {
 	for i := range 4 {
 		for _, m := range chat20(t) {
 			messages = append(messages, fmt.Sprintf("%s (%d)", m, i+1))
 		}
 	}
-	k.pipe(t, messages, func(int) {})
-	if n := ask(t, k.state, "SELECT count(*) FROM epochs WHERE reason LIKE 'compaction by model'"); n < "2" {
-		t.Errorf("%s compactions", n)
-	}
+	return messages
 }

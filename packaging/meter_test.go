@@ -52,7 +52,7 @@ type metered struct {
 	Prompt, Asked, Head                         int // tokens that were evaluated or cached; that were sent; of system text and tools
 	Cached, Evaluated, Generated, Window, Limit int
 	Kept                                        int // tokens that begin the last prompt of a conversation too
-	Dropped, Messages, Tools, Orphans           int
+	Dropped, Tools, Orphans                     int
 }
 
 // newMeter starts a meter, which ends with the test.
