@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"pinch/agent/model"
@@ -131,7 +132,10 @@ func Measure(epoch session.Epoch, history, fresh []session.Entry) Parts {
 		History: Sum(shown(epoch, history)), Fresh: Sum(fresh),
 	}
 	if epoch.Summary != "" {
-		p.Summary = budget.Tokens(epoch.Summary) + budget.MessageTokens
+		p.Summary = budget.Tokens(epoch.Summary)
+	}
+	if _, notes := front(epoch); notes != "" {
+		p.Summary += budget.MessageTokens
 	}
 	return p
 }
@@ -153,6 +157,20 @@ func after(entries []session.Entry) int64 {
 	return entries[len(entries)-1].ID + 1
 }
 
+// front is what stands before the history: the system message, then a message with MEMORY.md and the summary. Templates
+// render the tools behind the system message; what changes with nearly every epoch would have them evaluated again.
+func front(epoch session.Epoch) (system, notes string) {
+	const section = "\n\n## MEMORY.md\n" // the last of a head
+	system, notes, found := strings.Cut(epoch.Head, section)
+	switch {
+	case !found:
+		return system, epoch.Summary
+	case epoch.Summary == "":
+		return system, section[2:] + notes
+	}
+	return system, section[2:] + notes + "\n\n" + epoch.Summary
+}
+
 // request renders the conversation with what is fresh behind it.
 func (t tail) request(fresh []session.Entry) (model.Request, error) {
 	return Stored(t.epoch, slices.Concat(t.entries, fresh))
@@ -165,9 +183,10 @@ func Stored(epoch session.Epoch, entries []session.Entry) (model.Request, error)
 	if err := json.Unmarshal([]byte(epoch.Tools), &req.Tools); err != nil {
 		return req, fmt.Errorf("tools of epoch %d: %w", epoch.ID, err)
 	}
-	req.Messages = append(req.Messages, model.Message{Role: model.System, Text: epoch.Head})
-	if epoch.Summary != "" {
-		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: epoch.Summary})
+	system, notes := front(epoch)
+	req.Messages = append(req.Messages, model.Message{Role: model.System, Text: system})
+	if notes != "" {
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Text: notes})
 	}
 	for _, e := range shown(epoch, entries) {
 		req.Messages = append(req.Messages, e.Message)
