@@ -73,6 +73,7 @@ type Persona struct {
 
 	mu     sync.Mutex
 	window int // of the preferred model; 0 = not known yet
+	blocks map[bool]string
 }
 
 // Model is whom a persona asks.
@@ -155,13 +156,26 @@ func (p *Persona) resolve(name string, private bool) (found tool.Tool, ok bool, 
 func (p *Persona) source(private bool) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00%v\x00%x", p.Version, p.Board, p.Config.Name,
-		prompt.Tools(p.Tools.Specs(private)), private, p.Workspace.stamp(private))
+		p.block(private), private, p.Workspace.stamp(private))
 	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// block is the tools block of a conversation; it is made once.
+func (p *Persona) block(private bool) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.blocks[private] == "" {
+		if p.blocks == nil {
+			p.blocks = map[bool]string{}
+		}
+		p.blocks[private] = prompt.Tools(p.Tools.Specs(private))
+	}
+	return p.blocks[private]
 }
 
 // render makes a fresh head for a conversation, and says which files had to be cut.
 func (p *Persona) render(private bool, plan budget.Plan) (engine.Rendered, []prompt.Cut) {
-	tools := prompt.Tools(p.Tools.Specs(private))
+	tools := p.block(private)
 	head, cuts := prompt.Head(prompt.Spec{
 		Name: p.Config.Name, Board: p.Board, Tools: len(p.Tools.Specs(private)) > 0, Private: private,
 		Files: p.Workspace.read(), Tokens: plan.Head - budget.Tokens(tools),

@@ -31,6 +31,10 @@ func (w *Window) Compact(ctx context.Context, ask Ask, job Job) (Compaction, err
 
 // AfterTurn shortens the conversation when it is over the high-water mark, and has lasting facts written down first.
 func (w *Window) AfterTurn(ctx context.Context, ask Ask) (Compaction, error) {
+	high := w.mark(ask.Plan.High)
+	if ask.Known.Reported > 0 && ask.Known.Reported+ask.Plan.Reply <= high { // the usual case costs nothing
+		return Compaction{}, nil
+	}
 	epoch, entries, err := w.Log.Tail(ctx, ask.Key)
 	if err != nil {
 		return Compaction{}, fmt.Errorf("read the conversation: %w", err)
@@ -43,7 +47,7 @@ func (w *Window) AfterTurn(ctx context.Context, ask Ask) (Compaction, error) {
 	if w.Config.Compaction == Off { // what is left out is told in the turn that it happens in
 		return Compaction{}, nil
 	}
-	if ask.Known.Size(epoch.ID, t.measure(nil)) <= w.mark(ask.Plan.High) {
+	if ask.Known.Size(epoch.ID, t.measure(nil)) <= high {
 		return Compaction{}, nil
 	}
 	if err := w.flush(ctx, ask, t); err != nil {

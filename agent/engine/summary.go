@@ -70,8 +70,13 @@ func (w *Window) summary(ctx context.Context, j job, asked bool) (text string, h
 	if body == "" {
 		return "", how, nil
 	}
-	body = summaryHead + body
-	return body + missing(body, j.before(), j.dropped, j.limit-budget.Tokens(body)), how, nil
+	body = summaryHead + prompt.First(body, j.body())
+	for room := j.limit - budget.Tokens(body); ; room -= 16 { // texts may count more together than apart
+		text = body + missing(body, j.before(), j.dropped, room)
+		if budget.Tokens(text) <= j.limit || room <= 0 {
+			return text, how, nil
+		}
+	}
 }
 
 // byModel returns a summary that passed its check, or "" after the second that did not.
