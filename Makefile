@@ -27,7 +27,7 @@ soak:
 	@PINCH_SOAK=1000 packaging/go.sh test -count=1 -v -timeout 30m -run '^TestSoak$$' ./packaging
 
 facts:
-	@PINCH_ENGINES="window recall lossless" packaging/go.sh test -count=1 -v -run '^TestFactsStayInReach$$' ./packaging
+	@PINCH_ENGINES="window recall" packaging/go.sh test -count=1 -v -run '^TestFactsStayInReach$$' ./packaging
 
 lint:
 	@packaging/lint.sh

@@ -397,10 +397,9 @@ func (h *house) furnish(p *program, set *settings, log *slog.Logger) error {
 
 // engines is the registry of context engines.
 var engines = map[string]func(*engine.Window, *memory.Memory) engine.Engine{
-	"window":   func(w *engine.Window, _ *memory.Memory) engine.Engine { return w },
-	"legacy":   func(w *engine.Window, _ *memory.Memory) engine.Engine { return w }, // its name in OpenClaw
-	"lossless": func(w *engine.Window, _ *memory.Memory) engine.Engine { return engine.NewLossless(w) },
-	"recall":   func(w *engine.Window, m *memory.Memory) engine.Engine { return engine.NewRecall(w, m) },
+	"window": func(w *engine.Window, _ *memory.Memory) engine.Engine { return w },
+	"legacy": func(w *engine.Window, _ *memory.Memory) engine.Engine { return w }, // its name in OpenClaw
+	"recall": func(w *engine.Window, m *memory.Memory) engine.Engine { return engine.NewRecall(w, m) },
 }
 
 // fresh is the most tokens of a tool's result.
@@ -424,11 +423,7 @@ func equip(p *agent.Persona, files []tool.Tool, notes *memory.Memory, board host
 	if p.Hidden, err = tool.NewSet(rest...); err != nil {
 		return err
 	}
-	core := slices.Concat(files, notes.Tools(), tool.More(p.Hidden))
-	if e, ok := p.Engine.(interface{ Tools() []tool.Tool }); ok {
-		core = append(core, e.Tools()...)
-	}
-	p.Tools, err = tool.NewSet(core...)
+	p.Tools, err = tool.NewSet(slices.Concat(files, notes.Tools(), tool.More(p.Hidden))...)
 	return err
 }
 
@@ -439,7 +434,7 @@ func (h *house) persona(set *settings, rows storage.Rows, notes *memory.Memory, 
 	}
 	makeEngine, ok := engines[set.agent.Engine]
 	if !ok {
-		return nil, fmt.Errorf("agent.engine %q is not one of window, recall, lossless", set.agent.Engine)
+		return nil, fmt.Errorf("agent.engine %q is not one of window, recall", set.agent.Engine)
 	}
 	var clients []model.Named
 	for _, c := range set.models {

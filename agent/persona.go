@@ -32,7 +32,7 @@ type Config struct {
 	Language  string `toml:"language" doc:"of fixed sentences: auto, en or zh"`
 	Reflex    string `toml:"reflex" doc:"sentences that need no model: first, fallback or off"`
 	Rounds    int    `toml:"rounds" doc:"most model calls in one turn"`
-	Engine    string `toml:"engine" doc:"of the context: window, recall (old messages are quoted with each new one) or lossless (notes that can be expanded)"`
+	Engine    string `toml:"engine" doc:"of the context: window, or recall (old messages are quoted with each new one)"`
 }
 
 // DefaultConfig is the section of an absent file.

@@ -4,7 +4,7 @@ import "database/sql"
 
 // TurnQueries are the statements of every turn that look for rows; none may read a whole table.
 var TurnQueries = []string{
-	seenSQL, answerSQL, tieSQL, resultSQL, recordsSQL, epochSQL, entriesSQL, heardSQL, ownSQL, betweenSQL, dueSQL, sentSQL, pendingSQL,
+	seenSQL, answerSQL, tieSQL, resultSQL, recordsSQL, epochSQL, entriesSQL, heardSQL, ownSQL, dueSQL, sentSQL, pendingSQL,
 }
 
 // Writer is the writing connection.

@@ -15,9 +15,6 @@ const (
 		FROM entries WHERE key = ? AND agent = ? AND id >= ? ORDER BY id`
 )
 
-const betweenSQL = `SELECT id, turn, message, tokens, at
-	FROM entries WHERE key = ? AND agent = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT 2000`
-
 // Log is the stored tail of conversations.
 type Log struct{ scope }
 
@@ -39,15 +36,6 @@ func (l Log) Tail(ctx context.Context, key session.Key) (session.Epoch, []sessio
 		return session.Epoch{}, nil, fmt.Errorf("reading the conversation: %w", explain(l.db.dir, err))
 	}
 	return epoch, entries, nil
-}
-
-// Between returns the entries of a conversation with ids from first to last.
-func (l Log) Between(ctx context.Context, key session.Key, first, last int64) ([]session.Entry, error) {
-	entries, err := query(ctx, l.db, scanEntry, betweenSQL, string(key), l.agent, first, last)
-	if err != nil {
-		return nil, fmt.Errorf("reading the conversation: %w", explain(l.db.dir, err))
-	}
-	return entries, nil
 }
 
 func scanEntry(rows *sql.Rows, e *session.Entry) error {

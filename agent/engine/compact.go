@@ -107,7 +107,7 @@ func (w *Window) shorten(ctx context.Context, ask Ask, t tail, g goal) (tail, Co
 		}
 		if cut > 0 || !small {
 			j := job{ask: ask, tail: t, dropped: t.entries[:cut], limit: limit, focus: g.focus}
-			s, how, err := w.summarise(ctx, j, g.asked)
+			s, how, err := w.summary(ctx, j, g.asked)
 			if err != nil {
 				return t, Compaction{}, err
 			}

@@ -30,8 +30,6 @@ type Log interface {
 	Tail(ctx context.Context, key session.Key) (session.Epoch, []session.Entry, error)
 	// NewEpoch stores an epoch as the conversation's current one and returns it with its id. Survives SIGKILL.
 	NewEpoch(ctx context.Context, epoch session.Epoch) (session.Epoch, error)
-	// Between returns the entries of a conversation with ids from first to last.
-	Between(ctx context.Context, key session.Key, first, last int64) ([]session.Entry, error)
 }
 
 // Ask is what an engine is told about the conversation and the turn.

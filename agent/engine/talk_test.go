@@ -38,10 +38,6 @@ func (l *memoryLog) Tail(context.Context, session.Key) (session.Epoch, []session
 	return epoch, tail, nil
 }
 
-func (l *memoryLog) Between(_ context.Context, _ session.Key, first, last int64) ([]session.Entry, error) {
-	return slices.DeleteFunc(slices.Clone(l.entries), func(e session.Entry) bool { return e.ID < first || e.ID > last }), nil
-}
-
 func (l *memoryLog) NewEpoch(_ context.Context, e session.Epoch) (session.Epoch, error) {
 	e.ID = int64(len(l.epochs) + 1)
 	l.epochs = append(l.epochs, e)

@@ -21,9 +21,6 @@ type Window struct {
 	Log    Log
 	Config Config
 
-	// summarise writes down what a conversation loses; another engine may do it in its own way.
-	summarise func(ctx context.Context, j job, asked bool) (string, How, error)
-
 	mu      sync.Mutex
 	flushed map[session.Key]int64             // the epoch whose lasting facts were written down
 	notes   map[session.Key]map[string]string // of the chunks of a compaction that is not done
@@ -31,11 +28,9 @@ type Window struct {
 
 // NewWindow returns a window engine over a log.
 func NewWindow(log Log, config Config) *Window {
-	w := &Window{
+	return &Window{
 		Log: log, Config: config, flushed: map[session.Key]int64{}, notes: map[session.Key]map[string]string{},
 	}
-	w.summarise = w.summary
-	return w
 }
 
 // tail is a conversation as an epoch sees it: the entries that it holds, without those of the running turn.
