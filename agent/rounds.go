@@ -178,7 +178,7 @@ func (a *Agent) useAll(ctx context.Context, t *turn, last bool) error {
 		if err != nil {
 			return err
 		}
-		text, _ = shorten(text, t.fresh())
+		text, _ = tool.Shape(text, t.fresh())
 		if last && n == len(calls)-1 {
 			text += "\n[This was the last step: answer now, without tools.]"
 		}
