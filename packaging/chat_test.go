@@ -16,8 +16,8 @@ import (
 
 // Piped chat with a model behind it.
 
-// turns are the requests for an answer, without those that warm the model up for the next one.
-func turns(ollama *modeltest.Ollama) []modeltest.Request {
+// answered are the requests for an answer, without those that warm the model up for the next one.
+func answered(ollama *modeltest.Ollama) []modeltest.Request {
 	return slices.DeleteFunc(ollama.Requests(), func(r modeltest.Request) bool {
 		n := r.Chat.Options.NumPredict
 		return n != nil && *n == 1
@@ -28,7 +28,7 @@ func turns(ollama *modeltest.Ollama) []modeltest.Request {
 func echo(ollama *modeltest.Ollama) func(modeltest.Request) modeltest.Answer {
 	return func(r modeltest.Request) modeltest.Answer {
 		_, text, _ := strings.Cut(r.Chat.Last(), "] ")
-		return modeltest.Answer{Text: fmt.Sprintf("%d: you said %s", len(turns(ollama))+1, text)}
+		return modeltest.Answer{Text: fmt.Sprintf("%d: you said %s", len(answered(ollama))+1, text)}
 	}
 }
 
@@ -46,7 +46,7 @@ func TestChatAnswersEachLine(t *testing.T) {
 	dir := state(t, local(ollama.URL()))
 	feed(t, dir, "one\ntwo\nthree\n", "chat").want(t, "1: you said one\n\n2: you said two\n\n3: you said three\n\n")
 
-	requests := turns(ollama)
+	requests := answered(ollama)
 	if len(requests) != 3 {
 		t.Fatalf("the model was asked %d times", len(requests))
 	}
@@ -96,7 +96,7 @@ func TestChatGoesOnAfterARestart(t *testing.T) {
 	for _, text := range []string{"one", "two", "three"} {
 		feed(t, dir, text, "chat").want(t, "ok\n\n")
 	}
-	requests := turns(ollama)
+	requests := answered(ollama)
 	prefix(t, requests[0].Body, requests[1].Body)
 	prefix(t, requests[1].Body, requests[2].Body)
 }
@@ -133,7 +133,7 @@ func TestChatPrintsObjects(t *testing.T) {
 	if len(all) != 3 {
 		t.Fatalf("%d objects: %+v", len(all), all)
 	}
-	asked := turns(ollama)
+	asked := answered(ollama)
 	if s := all[0]; s.Reply != "ok" || s.Model == "" || s.Usage.Prompt != asked[0].Prompt || s.Usage.Reply != 1 {
 		t.Errorf("from the model: %+v", s)
 	}
@@ -151,7 +151,7 @@ func TestChatSessionsAreApart(t *testing.T) {
 	feed(t, dir, "the word is apple\n", "chat", "--session", "work").want(t, "ok\n\n")
 	feed(t, dir, "which word?\n", "chat").want(t, "ok\n\n")
 	feed(t, dir, "which word?\n", "chat", "--session", "work").want(t, "ok\n\n")
-	requests := turns(ollama)
+	requests := answered(ollama)
 	if len(requests[1].Chat.Messages) != 2 || bytes.Contains(requests[1].Body, []byte("apple")) {
 		t.Errorf("the main conversation heard the other one: %s", requests[1].Body)
 	}
@@ -179,7 +179,7 @@ func TestChatUsesTools(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(dir, "workspace", "poems", "one.md")); string(data) != poem {
 		t.Errorf("the file has %q, %v", data, err)
 	}
-	requests := turns(ollama)
+	requests := answered(ollama)
 	if len(requests) != 3 {
 		t.Fatalf("%d requests", len(requests))
 	}
@@ -198,7 +198,7 @@ func TestChatShortensAPaste(t *testing.T) {
 	if len(all) != 2 || all[0].Reply != "ok" || len(all[0].LeftOut) != 1 || all[1].Reply != "ok" {
 		t.Errorf("%+v", all)
 	}
-	asked := turns(ollama)
+	asked := answered(ollama)
 	first := asked[0].Chat.Last()
 	if !strings.Contains(first, "BEGIN") || !strings.HasSuffix(first, "END") || !strings.Contains(first, "left out") {
 		t.Errorf("the model got %.200q…", first)

@@ -62,7 +62,7 @@ func TestServeAnswersCommands(t *testing.T) {
 		t.Errorf("%s messages wait", n)
 	}
 	feed(t, dir, "and now?\n", "chat").want(t, "ok\n\n")
-	requests := turns(ollama)
+	requests := answered(ollama)
 	prefix(t, requests[1].Body, requests[3].Body)
 }
 
