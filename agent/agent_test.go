@@ -348,3 +348,13 @@ func TestChatsRunApartAndKeepTheirOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestReflexThatFailsSaysSo(t *testing.T) {
+	w := newWorld(t, t.TempDir(), modeltest.NewScript(t))
+	if err := os.Mkdir(filepath.Join(w.state, "workspace", "MEMORY.md"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	w.say("remember that the key is under the flowerpot")
+	w.want("Something went wrong")
+}

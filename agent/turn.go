@@ -180,9 +180,9 @@ func (a *Agent) reflex(ctx context.Context, t *turn) (string, bool) {
 		return "", false
 	}
 	reply, err := a.call(ctx, t, m.Op, m.Args)
-	if err != nil {
+	if err != nil { // a model could not do it either
 		a.log.Warn("a reflex failed", "reflex", m.Reflex, "error", err)
-		return "", false
+		reply = a.excuse(t, err)
 	}
 	if len(t.entries) == 0 {
 		t.add(model.Message{Role: model.User, Text: a.envelope(t)})
