@@ -54,7 +54,7 @@ func (a *Agent) rounds(ctx context.Context, t *turn) (string, error) {
 // generate runs one round. A prompt that does not fit is asked again, at most three times, each time smaller; then
 // the smallest useful request is sent.
 func (a *Agent) generate(ctx context.Context, t *turn, said string) (model.Reply, error) {
-	limit := t.plan.Window - t.plan.Reply // the high-water mark is for when nobody waits
+	limit := (t.plan.Window - t.plan.Reply) * 95 / 100 // a count may pass its bound now and then // the high-water mark is for when nobody waits
 	size := 0
 	for range 1 + maxOverflows {
 		asm, err := a.persona.Engine.Assemble(ctx, a.ask(t, limit))
