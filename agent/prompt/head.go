@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pinch/budget"
 )
@@ -28,10 +29,21 @@ type Spec struct {
 	Name    string // the agent's
 	Board   string // static facts of the machine: board and OS name
 	Tools   bool   // tools are offered
-	Private bool   // the owner's private conversation: only there USER.md and MEMORY.md may stand
+	Private bool   // the owner's private conversation: only there USER.md, BOOTSTRAP.md and MEMORY.md may stand
 	Files   []File // of the workspace, in any order
 	Tokens  int    // most tokens of the head; our own text and the floors of files stand even beyond it
+	Window  int    // of the model; 0 = large. A small one gets a shorter head
+	Most    Most   // of files, in characters, beside their shares of Tokens
 }
+
+// Most limits files in characters; 0 = no limit of this kind.
+type Most struct {
+	File int // each
+	All  int // together
+}
+
+// smallWindow is the window, in tokens, below which the head has only what the model cannot do without.
+const smallWindow = 3072
 
 // File is a workspace file.
 type File struct {
@@ -39,15 +51,20 @@ type File struct {
 	Text string
 }
 
-// Cut tells of a file that does not stand in the head whole, so that the owner can be told.
+// Cut tells of a part that does not stand in the head whole, or of a file that is near its limit, so that the owner can
+// be told.
 type Cut struct {
-	File string
-	Raw  int // tokens of the whole file
-	Used int // tokens that stand in the head
+	File  string // or what a small window's head has not: "workspace note", "board"
+	Raw   int    // tokens of the whole
+	Used  int    // tokens that stand in the head
+	Limit int    // tokens that may; Raw == Used means that the file is near it
 }
 
+// nearLimit is the share of its limit, in percent, from which on a file is told to be near it.
+const nearLimit = 85
+
 // fileOrder is the order of the known files; others follow by name.
-var fileOrder = []string{"SOUL.md", "AGENTS.md", "USER.md", "IDENTITY.md", "TOOLS.md", "MEMORY.md"}
+var fileOrder = []string{"SOUL.md", "AGENTS.md", "USER.md", "IDENTITY.md", "TOOLS.md", "BOOTSTRAP.md", "MEMORY.md"}
 
 // fileFloor is the tokens that every file gets, so that none is starved.
 const fileFloor = 64
@@ -81,29 +98,64 @@ func Head(s Spec) (text string, cuts []Cut) {
 	} else {
 		b.WriteString(noTools)
 	}
+	small := s.Window > 0 && s.Window < smallWindow
+	optional := func(name, text string) {
+		if small {
+			cuts = append(cuts, Cut{File: name, Raw: budget.Tokens(text)})
+			return
+		}
+		b.WriteString(text)
+	}
 	if s.Tools && s.Private && s.Mode == Full {
-		b.WriteString(workspaceNote)
+		optional("workspace note", workspaceNote)
 	}
 	files := admitted(s)
 	if slices.ContainsFunc(files, func(f File) bool { return f.Name == "SOUL.md" }) {
 		b.WriteString("Be the person that SOUL.md describes, in tone and in values.\n")
 	}
 	if board := oneLine(s.Board, 60); board != "" {
-		b.WriteString("You run on: " + board + "\n")
+		optional("board", "You run on: "+board+"\n")
 	}
-	needs := make([]int, len(files))
+	bodies, more := fit(files, s.Most, s.Tokens-budget.Tokens(b.String()))
+	for i, f := range files {
+		b.WriteString(section(f, bodies[i]))
+	}
+	return strings.TrimRight(b.String(), "\n"), append(cuts, more...)
+}
+
+// fit cuts each file to what it may have of so many tokens.
+func fit(files []File, most Most, tokens int) (bodies []string, cuts []Cut) {
+	needs, wants := make([]int, len(files)), make([]int, len(files))
+	all := most.All
 	for i, f := range files {
 		needs[i] = budget.Tokens(section(f, f.Text))
-	}
-	for i, allowed := range shares(needs, s.Tokens-budget.Tokens(b.String())) {
-		f, body := files[i], files[i].Text
-		if needs[i] > allowed {
-			body = shorten(f, allowed-budget.Tokens(section(f, "")))
-			cuts = append(cuts, Cut{File: f.Name, Raw: budget.Tokens(f.Text), Used: budget.Tokens(body)})
+		chars := utf8.RuneCountInString(f.Text)
+		allowed := chars
+		if most.File > 0 {
+			allowed = min(allowed, most.File)
 		}
-		b.WriteString(section(f, body))
+		if most.All > 0 {
+			allowed = min(allowed, all)
+			all -= allowed
+		}
+		if wants[i] = needs[i]; allowed < chars {
+			wants[i] = budget.Tokens(section(f, string([]rune(f.Text)[:allowed])))
+		}
 	}
-	return strings.TrimRight(b.String(), "\n"), cuts
+	used, limits := shares(wants, tokens)
+	for i, f := range files {
+		body := f.Text
+		if needs[i] > used[i] {
+			body = shorten(f, used[i]-budget.Tokens(section(f, "")))
+		} else if most.File > 0 {
+			limits[i] = min(limits[i], needs[i]*most.File/max(utf8.RuneCountInString(f.Text), 1))
+		}
+		if body != f.Text || needs[i]*100 >= limits[i]*nearLimit {
+			cuts = append(cuts, Cut{File: f.Name, Raw: budget.Tokens(f.Text), Used: budget.Tokens(body), Limit: limits[i]})
+		}
+		bodies = append(bodies, body)
+	}
+	return bodies, cuts
 }
 
 func section(f File, body string) string { return "\n## " + f.Name + "\n" + body + "\n" }
@@ -116,7 +168,7 @@ func admitted(s Spec) []File {
 		if f.Text = normal(f.Text); f.Text == "" {
 			continue
 		}
-		if (!s.Private || s.Mode == Minimal) && (f.Name == "USER.md" || f.Name == "MEMORY.md") {
+		if (!s.Private || s.Mode == Minimal) && (f.Name == "USER.md" || f.Name == "BOOTSTRAP.md" || f.Name == "MEMORY.md") {
 			continue
 		}
 		files = append(files, f)
@@ -152,19 +204,21 @@ func normal(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// shares gives each need its part of what is left: small needs whole, the others equally, none below the floor.
-func shares(needs []int, left int) []int {
+// shares gives each need its part of what is left: small needs whole, the others equally, none below the floor. limits
+// is what each could have had.
+func shares(needs []int, left int) (out, limits []int) {
 	order := make([]int, len(needs))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(needs[a], needs[b]) })
-	out := make([]int, len(needs))
+	out, limits = make([]int, len(needs)), make([]int, len(needs))
 	for k, i := range order {
-		out[i] = min(needs[i], max(left/(len(order)-k), fileFloor))
+		limits[i] = max(left/(len(order)-k), fileFloor)
+		out[i] = min(needs[i], limits[i])
 		left -= out[i]
 	}
-	return out
+	return out, limits
 }
 
 func shorten(f File, tokens int) string {
