@@ -20,7 +20,7 @@ type Look struct {
 	Cached       int          `json:"cached"`  // of these, -1 = not reported
 	Entries      int          `json:"entries"`
 	Epoch        Span         `json:"epoch"`
-	Cuts         []string     `json:"cuts"` // what of the files does not fit
+	Cuts         []string     `json:"cuts"` // what of the instructions and files does not fit, or hardly
 	Prefill      float64      `json:"prefill_per_second"`
 	Decode       float64      `json:"decode_per_second"`
 	Wait         float64      `json:"first_token_seconds"` // expected for a short message; 0 = not known
@@ -66,9 +66,9 @@ func (a *Agent) look(ctx context.Context, key session.Key, private bool, languag
 	if err != nil {
 		return Look{}, err
 	}
-	r, cuts := a.persona.render(private, plan)
+	f := a.persona.render(private, plan)
 	if epoch.ID == 0 {
-		epoch.Head, epoch.Tools, epoch.Reason = r.Head, r.Tools, "not begun"
+		epoch.Head, epoch.Tools, epoch.Reason = f.Head, f.Tools, "not begun"
 	}
 	look := Look{
 		Conversation: key, Window: plan.Window, Reply: plan.Reply, Entries: len(entries), Cached: conv.About.Cached,
@@ -82,8 +82,13 @@ func (a *Agent) look(ctx context.Context, key session.Key, private bool, languag
 	if look.Prefill > 0 {
 		look.Wait = shortMessage / look.Prefill
 	}
-	for _, cut := range cuts {
-		look.Cuts = append(look.Cuts, fmt.Sprintf(sayCutFile.In(language), cut.File, cut.Used, cut.Raw))
+	if look.Cuts = f.missing(language); private {
+		look.Cuts = f.warnings(language)
+	}
+	for _, c := range f.cuts {
+		if c.Used == 0 {
+			look.Cuts = append(look.Cuts, fmt.Sprintf(sayNoPart.In(language), c.File))
+		}
 	}
 	return look, nil
 }

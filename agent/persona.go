@@ -32,6 +32,8 @@ type Config struct {
 	Language  string `toml:"language" doc:"of fixed sentences: auto, en or zh"`
 	Reflex    string `toml:"reflex" doc:"sentences that need no model: first, fallback or off"`
 	Rounds    int    `toml:"rounds" doc:"most model calls in one turn"`
+	FileMax   int    `toml:"file_max" doc:"most characters of one workspace file in the prompt; 0 = what its share of the window holds"`
+	FilesMax  int    `toml:"files_max" doc:"most characters of all of them together; 0 = what the window holds"`
 	Engine    string `toml:"engine" doc:"of the context: window, or recall (old messages are quoted with each new one)"`
 }
 
@@ -53,6 +55,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf(`reflex %q is not one of "first", "fallback", "off"`, c.Reflex)
 	case c.Rounds < 2 || c.Rounds > 64:
 		return fmt.Errorf("rounds %d is out of range: 2 to 64, 8 is usual", c.Rounds)
+	case c.FileMax < 0 || c.FilesMax < 0:
+		return fmt.Errorf("file_max and files_max cannot be negative: 0 means no limit in characters")
 	}
 	return nil
 }
@@ -74,6 +78,7 @@ type Persona struct {
 	mu     sync.Mutex
 	window int // of the preferred model; 0 = not known yet
 	blocks map[bool]string
+	told   map[string]bool // warnings about the workspace
 }
 
 // Model is whom a persona asks.
@@ -155,8 +160,8 @@ func (p *Persona) resolve(name string, private bool) (found tool.Tool, ok bool, 
 // source identifies everything that a head is made of, so that a change from outside starts an epoch.
 func (p *Persona) source(private bool) string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00%v\x00%x", p.Version, p.Board, p.Config.Name,
-		p.block(private), private, p.Workspace.stamp(private))
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00%d\x00%s\x00%v\x00%x", p.Version, p.Board, p.Config.Name,
+		p.Config.FileMax, p.Config.FilesMax, p.block(private), private, p.Workspace.stamp(private))
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -173,12 +178,66 @@ func (p *Persona) block(private bool) string {
 	return p.blocks[private]
 }
 
-// render makes a fresh head for a conversation, and says which files had to be cut.
-func (p *Persona) render(private bool, plan budget.Plan) (engine.Rendered, []prompt.Cut) {
-	tools := p.block(private)
-	head, cuts := prompt.Head(prompt.Spec{
-		Name: p.Config.Name, Board: p.Board, Tools: len(p.Tools.Specs(private)) > 0, Private: private,
-		Files: p.Workspace.read(), Tokens: plan.Head - budget.Tokens(tools),
+// front is a fresh head, and what the owner should know of it.
+type front struct {
+	engine.Rendered
+	cuts     []prompt.Cut
+	troubles []trouble
+}
+
+// render makes a fresh head for a conversation.
+func (p *Persona) render(private bool, plan budget.Plan) front {
+	f := front{Rendered: engine.Rendered{Tools: p.block(private)}}
+	var files []prompt.File
+	files, f.troubles = p.Workspace.read(private)
+	f.Head, f.cuts = prompt.Head(prompt.Spec{
+		Name: p.Config.Name, Board: p.Board, Tools: len(p.Tools.Specs(private)) > 0, Private: private, Window: plan.Window,
+		Files: files, Most: prompt.Most{File: p.Config.FileMax, All: p.Config.FilesMax}, Tokens: plan.Head - budget.Tokens(f.Tools),
 	})
-	return engine.Rendered{Head: head, Tools: tools}, cuts
+	return f
+}
+
+// missing says in short what of the files does not stand in the head.
+func (f front) missing(language string) []string {
+	var list []string
+	for _, c := range f.cuts {
+		if c.Used > 0 && c.Used < c.Raw {
+			list = append(list, fmt.Sprintf(sayCutFile.In(language), c.File, c.Used, c.Raw))
+		}
+	}
+	return list
+}
+
+// warnings says what the owner should do something about.
+func (f front) warnings(language string) []string {
+	var list []string
+	for _, t := range f.troubles {
+		list = append(list, t.text(language))
+	}
+	for _, c := range f.cuts {
+		switch {
+		case c.Used == 0: // a small window's head is as it is
+		case c.Used < c.Raw:
+			list = append(list, fmt.Sprintf(sayTightFile.In(language), c.File, c.Used, c.Raw))
+		default:
+			list = append(list, fmt.Sprintf(sayNearFile.In(language), c.File, c.Used, c.Limit))
+		}
+	}
+	return list
+}
+
+// news are those of warnings that the owner was not told since the process began, or that went away meanwhile.
+func (p *Persona) news(warnings []string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []string
+	told := map[string]bool{}
+	for _, w := range warnings {
+		if !p.told[w] {
+			list = append(list, w)
+		}
+		told[w] = true
+	}
+	p.told = told
+	return list
 }

@@ -21,6 +21,12 @@ var (
 	sayContext     = channels.Phrase{EN: "%d of %d tokens: %d instructions and files, %d tools, %d notes of older messages, %d for %d messages. %d are kept for the answer.", ZH: "%d / %d token：说明和文件 %d，工具 %d，旧消息的笔记 %d，历史 %d（%d 条消息）。为回答保留 %d。"}
 	saySpeed       = channels.Phrase{EN: "The model reads %.0f and writes %.0f tokens a second; a short message waits about %.1f s.", ZH: "模型每秒读 %.0f、写 %.0f token；短消息大约等 %.1f 秒。"}
 	sayCutFile     = channels.Phrase{EN: "part of %s: %d of %d tokens fit", ZH: "%s 的一部分：只放得下 %d / %d token"}
+	sayNearFile    = channels.Phrase{EN: "%s is nearly full: %d of %d tokens. What is over is left out.", ZH: "%s 快满了：%d / %d token。超出的部分会被省略。"}
+	sayTightFile   = channels.Phrase{EN: "I see only a part of %s: %d of %d tokens fit. Shorten it, please.", ZH: "%s 我只能看到一部分：只放得下 %d / %d token。请把它缩短。"}
+	sayFileLarge   = channels.Phrase{EN: "%s is over 2 MB, so I do not read it. Shorten it, please.", ZH: "%s 超过 2 MB，我不读取它。请把它缩短。"}
+	sayFileOutside = channels.Phrase{EN: "I do not read %s: it is no readable file inside the workspace.", ZH: "我不读取 %s：它不是工作区内可读的文件。"}
+	sayFileTwice   = channels.Phrase{EN: "There are both %s and %s. I read the first; please merge them.", ZH: "同时有 %s 和 %s。我只读前一个，请把它们合并。"}
+	sayNoPart      = channels.Phrase{EN: "left out of the instructions, as the window is small: %s", ZH: "窗口较小，说明里省略了：%s"}
 	sayNew         = channels.Phrase{EN: "A fresh start. What we said before is kept, but I do not have it in mind.", ZH: "新的开始。之前的内容还保存着，但不在我的上下文里。"}
 	sayInChat      = channels.Phrase{EN: "Send this in the conversation itself: pinch chat, then the command.", ZH: "请在会话里发送这个命令：先运行 pinch chat。"}
 	sayDoUsage     = channels.Phrase{EN: "Write /do TOOL and its arguments as JSON. Tools: %s", ZH: "请写 /do 工具名 和 JSON 参数。工具：%s"}

@@ -156,13 +156,14 @@ func (a *Agent) ask(t *turn, limit int) engine.Ask {
 	return ask
 }
 
-// head renders a fresh head, and tells the person which files had to be cut for it.
+// head renders a fresh head. The owner is told once of each change in what of the workspace does not stand in it.
 func (a *Agent) head(t *turn) engine.Rendered {
-	r, cuts := a.persona.render(t.private, t.plan)
-	for _, c := range cuts {
-		t.about.LeftOut = append(t.about.LeftOut, fmt.Sprintf(sayCutFile.In(t.language), c.File, c.Used, c.Raw))
+	f := a.persona.render(t.private, t.plan)
+	t.about.LeftOut = append(t.about.LeftOut, f.missing(t.language)...)
+	if t.private {
+		t.warnings = append(t.warnings, a.persona.news(f.warnings(t.language))...)
 	}
-	return r
+	return f.Rendered
 }
 
 // useAll runs the calls of the turn's last entry that have no result yet.
