@@ -78,7 +78,6 @@ type Persona struct {
 	mu     sync.Mutex
 	window int // of the preferred model; 0 = not known yet
 	blocks map[bool]string
-	told   map[string]bool // warnings about the workspace
 }
 
 // Model is whom a persona asks.
@@ -223,21 +222,5 @@ func (f front) warnings(language string) []string {
 			list = append(list, fmt.Sprintf(sayNearFile.In(language), c.File, c.Used, c.Limit))
 		}
 	}
-	return list
-}
-
-// news are those of warnings that the owner was not told since the process began, or that went away meanwhile.
-func (p *Persona) news(warnings []string) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var list []string
-	told := map[string]bool{}
-	for _, w := range warnings {
-		if !p.told[w] {
-			list = append(list, w)
-		}
-		told[w] = true
-	}
-	p.told = told
 	return list
 }

@@ -161,7 +161,7 @@ func (a *Agent) head(t *turn) engine.Rendered {
 	f := a.persona.render(t.private, t.plan)
 	t.about.LeftOut = append(t.about.LeftOut, f.missing(t.language)...)
 	if t.private {
-		t.warnings = append(t.warnings, a.persona.news(f.warnings(t.language))...)
+		t.warnings = append(t.warnings, a.persona.Workspace.news(f.warnings(t.language))...)
 	}
 	return f.Rendered
 }

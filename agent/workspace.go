@@ -36,6 +36,7 @@ type Workspace struct {
 
 	mu   sync.Mutex
 	seen map[string]stamp
+	told map[string]bool // warnings
 }
 
 // stamp is a file as it was last read.
@@ -140,4 +141,20 @@ func (w *Workspace) text(name string) (string, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	return string(text), err
+}
+
+// news are those of warnings that the owner was not told since the process began, or that went away meanwhile.
+func (w *Workspace) news(warnings []string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []string
+	told := map[string]bool{}
+	for _, text := range warnings {
+		if !w.told[text] {
+			list = append(list, text)
+		}
+		told[text] = true
+	}
+	w.told = told
+	return list
 }
