@@ -135,6 +135,9 @@ func (w *Window) cascade(ctx context.Context, j job, text string) (string, How, 
 			}
 			notes = append(notes, body)
 		}
+		if how == ByRule { // no chunk came back: the rule does better with the whole than with what is left of it
+			return "", how, nil
+		}
 		if text = strings.Join(notes, "\n"); len(parts) == 1 || budget.Tokens(text) <= j.body() {
 			return text, how, nil
 		}
