@@ -13,8 +13,10 @@ import (
 	"pinch/budget"
 )
 
-// data finds what no model can read: long runs of base64 or hex.
-var data = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9+/_-]{160,}={0,2}`) })
+// data finds what no model can read: long runs of base64 or hex, in one line or in at least three full ones.
+var data = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[A-Za-z0-9+/_-]{160,}={0,2}|(?m:^[A-Za-z0-9+/]{60,78}\r?\n){3,}(?m:^[A-Za-z0-9+/]{1,78}={0,2}$)?`)
+})
 
 // Shape makes a tool's result small where that loses nothing for a model, and cuts it to a number of tokens where it
 // must: JSON loses its blanks, a list of alike objects becomes a table, data that is no text is left out; of the rest
@@ -22,11 +24,14 @@ var data = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-
 // later but by a compaction.
 func Shape(text string, tokens int) (short string, cut bool) {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
-		text = plainJSON(t)
+		if small, ok := plainJSON(t); ok {
+			text = small
+		}
 	}
 	if len(text) > 160 {
 		text = data().ReplaceAllStringFunc(text, func(run string) string {
-			return fmt.Sprintf("[%d bytes of data left out]", len(run))
+			end := run[len(strings.TrimRight(run, "\r\n")):]
+			return fmt.Sprintf("[%d bytes of data left out]", len(run)-len(end)) + end
 		})
 	}
 	if budget.Tokens(text) <= tokens {
@@ -42,17 +47,14 @@ func Shape(text string, tokens int) (short string, cut bool) {
 	}
 }
 
-// plainJSON is a JSON text without blanks, or as a table where it is a list of objects with the same plain fields. A
-// text that is no JSON stays.
-func plainJSON(text string) string {
+// plainJSON is a JSON text without blanks, or as a table where it is a list of objects with the same plain fields.
+func plainJSON(text string) (string, bool) {
 	if table, ok := tableOf(text); ok {
-		return table
+		return table, true
 	}
 	var b bytes.Buffer
-	if json.Compact(&b, []byte(text)) != nil {
-		return text
-	}
-	return b.String()
+	err := json.Compact(&b, []byte(text))
+	return b.String(), err == nil
 }
 
 // tableOf writes a list of at least two alike objects as CSV, with the names of the fields in the first line.

@@ -18,6 +18,8 @@ func TestShapeMakesResultsSmall(t *testing.T) {
 		{"nor what is nested", `[{"a":{"x":1}},{"a":{"x":2}}]`, `[{"a":{"x":1}},{"a":{"x":2}}]`},
 		{"broken JSON stays", `{"a": 1,`, `{"a": 1,`},
 		{"data is left out", "before " + strings.Repeat("QUJD", 50) + "== after", "before [202 bytes of data left out] after"},
+		{"in lines, too", "key:\n" + strings.Repeat(strings.Repeat("QUJD", 16)+"\n", 5) + "QUI=\n-----END-----", "key:\n[329 bytes of data left out]\n-----END-----"},
+		{"but not words", strings.Repeat("one line of a log that says something, and no more than that\n", 5), strings.Repeat("one line of a log that says something, and no more than that\n", 5)},
 	} {
 		if got, cut := tool.Shape(c.in, 1000); got != c.want || cut {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, cut, c.want)
@@ -42,7 +44,7 @@ func TestShapeKeepsBothEndsOfALog(t *testing.T) {
 }
 
 func FuzzShape(f *testing.F) {
-	for _, s := range []string{"", "[]", `[{"a":1},{"a":2}]`, `[{"a":1,"a":2},{"a":3}]`, "{", strings.Repeat("a", 300), "温室 21°C\n"} {
+	for _, s := range []string{"", "[]", `[{"a":1},{"a":2}]`, `[{"a":1,"a":2},{"a":3}]`, "{", strings.Repeat("a", 300), "温室 21°C\n", strings.Repeat(strings.Repeat("QUJD", 16)+"\n", 9), " [1, 2] ", "[{\"[1]\":1},{\"[1]\":2}]"} {
 		f.Add(s, 100)
 	}
 	f.Fuzz(func(t *testing.T, text string, tokens int) {
@@ -50,6 +52,9 @@ func FuzzShape(f *testing.F) {
 		once, _ := tool.Shape(text, tokens)
 		if n := budget.Tokens(once); n > tokens {
 			t.Errorf("%d tokens, at most %d", n, tokens)
+		}
+		if twice, _ := tool.Shape(once, tokens); twice != once {
+			t.Errorf("%q became %q", once, twice)
 		}
 	})
 }
