@@ -15,6 +15,7 @@ import (
 	"pinch/agent/model/modeltest"
 	"pinch/agent/session"
 	"pinch/agent/tool"
+	"pinch/budget"
 )
 
 // These tests stop an agent at a point of a turn, as a power cut would, and start another on the same directory.
@@ -76,8 +77,15 @@ func (d *dying) Sent(ctx context.Context, part int64, id string) error {
 // lifeline runs one turn with a tool until it dies at a point, then starts again and returns the second world.
 func lifeline(t *testing.T, at string, after ...modeltest.Step) (first, second *world, b *bench) {
 	t.Helper()
-	dir := t.TempDir()
 	b = &bench{}
+	first, second = lifelineOf(t, b, at, after...)
+	return first, second, b
+}
+
+// lifelineOf is lifeline with a tool of the test's own.
+func lifelineOf(t *testing.T, b *bench, at string, after ...modeltest.Step) (first, second *world) {
+	t.Helper()
+	dir := t.TempDir()
 	m := modeltest.NewScript(t, modeltest.Call("relay", `{"x":"on"}`))
 	if at != "intent" && at != "effect" && at != "result" {
 		m.Then(modeltest.Say("The relay is on."))
@@ -96,7 +104,20 @@ func lifeline(t *testing.T, at string, after ...modeltest.Step) (first, second *
 	}
 	first.kill(d.dead)
 	second = newWorld(t, dir, modeltest.NewScript(t, after...), b.tool("relay", tool.World)).start()
-	return first, second, b
+	return first, second
+}
+
+func TestRestartCapsARecordedResult(t *testing.T) {
+	b := &bench{more: strings.Repeat(" and the relay clicks", 3000)}
+	fits := func(r model.Request) error {
+		last := r.Messages[len(r.Messages)-1]
+		if n := budget.Tokens(last.Text); last.Role != model.Tool || n > 1000 || !strings.Contains(last.Text, "left out") {
+			return fmt.Errorf("a result of %d tokens: %.60q", n, last.Text)
+		}
+		return nil
+	}
+	_, second := lifelineOf(t, b, "result", modeltest.Step{Check: fits, Say: "It is on."})
+	second.want("It is on.")
 }
 
 func TestRestartBetweenIntentAndResultDoesNotRunTheToolAgain(t *testing.T) {

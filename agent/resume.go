@@ -9,6 +9,7 @@ import (
 
 	"pinch/agent/model"
 	"pinch/agent/session"
+	"pinch/agent/tool"
 )
 
 // resume continues a turn that an earlier process began and recorded up to a tool with an effect.
@@ -53,7 +54,7 @@ func (a *Agent) settle(ctx context.Context, t *turn) error {
 		if known[r.Call] {
 			continue
 		}
-		text := r.Result
+		text, _ := tool.Shape(r.Result, t.fresh())
 		if !r.Done {
 			text = "unknown: Pinch was restarted while this ran. It may have happened. Check before you repeat it."
 			t.warnings = append(t.warnings, fmt.Sprintf(sayMayHave.In(t.language), r.Name, r.Arguments))

@@ -44,6 +44,7 @@ type bench struct {
 	mu   sync.Mutex
 	runs []string
 	do   func()
+	more string // of each result
 }
 
 func (b *bench) tool(name string, effect tool.Effect) tool.Tool {
@@ -56,7 +57,7 @@ func (b *bench) tool(name string, effect tool.Effect) tool.Tool {
 			if b.do != nil {
 				b.do()
 			}
-			return tool.Result{Text: name + " done"}, nil
+			return tool.Result{Text: name + " done" + b.more}, nil
 		},
 	}
 }

@@ -195,11 +195,15 @@ func canonical(name string) string {
 	return name
 }
 
-// normal defuses a file's text and takes out blanks that cost tokens and say nothing.
+// normal defuses a file's text and takes out blanks that cost tokens and say nothing. A line that would begin the
+// section of another file becomes a smaller heading.
 func normal(text string) string {
 	lines := strings.Split(Defuse(text), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(l, " \t\u00A0")
+		if name, ok := strings.CutPrefix(lines[i], "## "); ok && slices.Contains(fileOrder, canonical(name)) {
+			lines[i] = "#" + lines[i]
+		}
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
