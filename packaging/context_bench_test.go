@@ -52,7 +52,7 @@ func TestContextBench(t *testing.T) {
 		{"clock goes on", clocks, true},
 		{"second conversation", visitors, false},
 		{"80 messages, compactions", long, true},
-		{"80 messages at once", hurried, true},
+		{"80 messages at once", hurried, false}, // where a message cuts background work off is up to the clock
 	} {
 		m.reset(lines{Script: fixture[[]rule](t, "chat20.replies.json"), Notes: notes})
 		k := &measured{m, state(t, local(m.url)), map[int]bool{}, map[int]bool{}}
