@@ -18,9 +18,7 @@ func (a *Agent) afterTurn(ctx context.Context, t *turn) {
 	t.source = a.persona.source(t.private)
 	ask := a.ask(t, t.plan.High)
 	ask.Turn, ask.Fresh, ask.Working = 0, nil, nil
-	if t.about.Rounds == 0 { // a reflex: the last count does not tell how many of these there were since
-		ask.Known = engine.Known{By: ask.Known.By}
-	}
+	ask.Known.Old = t.about.Rounds == 0 // a reflex, perhaps not the first one
 	c, err := a.persona.Engine.AfterTurn(ctx, ask)
 	if err != nil && ctx.Err() == nil {
 		log.Error("tidying a conversation", "error", err)

@@ -32,7 +32,7 @@ func (w *Window) Compact(ctx context.Context, ask Ask, job Job) (Compaction, err
 // AfterTurn shortens the conversation when it is over the high-water mark, and has lasting facts written down first.
 func (w *Window) AfterTurn(ctx context.Context, ask Ask) (Compaction, error) {
 	high := w.mark(ask.Plan.High)
-	if ask.Known.Reported > 0 && ask.Known.Reported+ask.Plan.Reply <= high { // the usual case costs nothing
+	if !ask.Known.Old && ask.Known.Reported > 0 && ask.Known.Reported+ask.Plan.Reply <= high { // the usual case costs nothing
 		return Compaction{}, nil
 	}
 	epoch, entries, err := w.Log.Tail(ctx, ask.Key)

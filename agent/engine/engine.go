@@ -54,6 +54,7 @@ type Known struct {
 	Estimated int               // what we thought
 	Reported  int               // what it was
 	Messages  int               // how many it had
+	Old       bool              // more than the reply to it was said since
 	By        *budget.Estimator // what was learned of the model; nil = nothing
 }
 
